@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * os.h - what differs between operating systems: mappings, files, clock, cores.
+ */
+#ifndef MN_BASE_OS_H
+#define MN_BASE_OS_H
+
+#include "base/bytes.h"
+#include "base/err.h"
+
+/* A file's bytes: mapped read-only, or read into memory of our own. */
+typedef struct mn_map_file {
+    mn_bytes bytes;       // what was asked for
+    void    *base;        // page-aligned start of the mapping; NULL if read
+    size_t   base_size;
+    void    *owned;       // memory that holds the bytes if read
+    struct mn_mem *mem;   // that it came from
+} mn_map_file;
+
+/* Map a file, or `length` bytes (0 = to the end) at `offset` of an open one.
+ * `read` = do not map, read into memory of `mem`.  Zeroed *out is fine for mn_os_unmap.
+ * Errors: MNW_E_NOENT, MNW_E_IO, MNW_E_FORMAT for an empty file or a directory, MNW_E_NOMEM. */
+mnw_status mn_os_map(const char *path, bool read, struct mn_mem *mem, mn_map_file *out, mn_err *err);
+mnw_status mn_os_map_fd(int fd, uint64_t offset, uint64_t length, bool read, struct mn_mem *mem,
+                        mn_map_file *out, mn_err *err);
+void       mn_os_unmap(mn_map_file *f);
+
+/* Hint that [p, p + n) of a mapping will be read soon, or is not needed any more. */
+void mn_os_will_need(const void *p, size_t n);
+void mn_os_dont_need(const void *p, size_t n);
+
+/* A file that appears under its name only when it is whole: write to a temporary beside it, fsync,
+ * rename, fsync the folder.  Zeroed is closed. */
+typedef struct mn_out_file {
+    int      fd_1;        // descriptor + 1, 0 = closed
+    uint64_t written;
+    char     path[1024], temp[1040];
+} mn_out_file;
+
+mnw_status mn_out_open(const char *path, mn_out_file *f, mn_err *err);
+mnw_status mn_out_write(mn_out_file *f, const void *p, size_t n, mn_err *err);
+/* Overwrite n bytes at an earlier offset. */
+mnw_status mn_out_write_at(mn_out_file *f, uint64_t offset, const void *p, size_t n, mn_err *err);
+mnw_status mn_out_commit(mn_out_file *f, mn_err *err);   // closes; the file is there now
+void       mn_out_abandon(mn_out_file *f);               // closes; removes the temporary
+
+/* Does a path exist, and is it a folder? */
+bool mn_os_exists(const char *path);
+bool mn_os_is_dir(const char *path);
+
+/* Seconds of a clock that never goes back. */
+double mn_os_seconds(void);
+/* Seconds since 1970. */
+int64_t mn_os_now(void);
+
+/* Core topology and limits, read below `root` ("" for the real system; tests use a fake). */
+typedef struct mn_cores {
+    unsigned online;      // logical cores the system has
+    unsigned allowed;     // of them in our affinity mask / cpuset
+    unsigned quota;       // cgroup quota rounded down, at least 1; 0 = none
+    unsigned fast;        // physical cores of the fastest kind among the allowed
+    unsigned good;        // threads to use: see docs/adr
+} mn_cores;
+
+/* `affinity`: allowed core numbers as a bit mask array of 1024 bits, NULL = ask the system. */
+void mn_os_cores(const char *root, const uint64_t *affinity, mn_cores *out);
+
+/* mn_cores.good of this system. */
+unsigned mn_os_good_threads(void);
+
+/* Put the calling thread at the lowest priority. */
+void mn_os_low_priority(void);
+
+#endif

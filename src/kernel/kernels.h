@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * kernels.h - arithmetic on pointers: the contract of every kernel, and the table that holds one
+ * version of each.
+ *
+ * No kernel allocates, fails, starts threads or knows a model.  Each slot has a scalar version, which
+ * is the specification: every other version gives THE SAME BITS, because docs/NUMERICS.md fixes the
+ * order of the float operations (16 or 8 partial sums, fused multiply-adds where it says so, our own
+ * exp and sincos).  Nothing here depends on how many tokens are computed at once.
+ */
+#ifndef MN_KERNEL_KERNELS_H
+#define MN_KERNEL_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/dtype.h"
+
+/* Activations of T tokens with n values each, in the two forms a matrix product can want.
+ *
+ *     f  [T, ld]      f32
+ *     q  [T, ld]      int8 codes, blocks of 32 along n:   x ~ d * q,   |q| <= 127
+ *     d  [T, ld/32]   scale of each block (absmax / 127, 0 for a block of zeros)
+ *     s  [T, ld/16]   d * sum of 16 codes: what a weight's offset is multiplied with
+ *
+ * ld >= n, a multiple of 64; rows are 64-byte aligned; what lies beyond n is zero.
+ * A type whose block is 1 reads f, all others read q, d, s. */
+typedef struct mn_acts {
+    float  *f;
+    int8_t *q;
+    float  *d, *s;
+    size_t  ld;
+} mn_acts;
+
+/* y[t * ldy + r] = sum_k W[r][k] x[t][k]    for r < rows, t < T.
+ *
+ * w: rows of `cols` values in the weight's own file layout, one after another, unaligned.
+ * T = 1 for gemv, any T >= 1 for gemm.  Both give the same bits for the same token.
+ * May use up to 32 KiB of stack. */
+typedef void mn_mm_fn(float *y, size_t ldy, const void *w, const mn_acts *x, size_t rows,
+                      size_t cols, size_t T);
+
+typedef struct mn_matmul {
+    mn_mm_fn *gemv;
+    mn_mm_fn *gemm;
+} mn_matmul;
+
+/* y[i] = x[i] * w[i] / sqrt(mean(x * x) + eps);  w NULL = all ones.  y may equal x. */
+typedef void mn_rmsnorm_fn(float *y, const float *x, const float *w, size_t n, float eps);
+
+/* Quantise n values (a multiple of 32) to codes, scales and sums as mn_acts has them. */
+typedef void mn_quant_q8_fn(int8_t *q, float *d, float *s, const float *x, size_t n);
+
+/* Rotate each of `heads` vectors [P] of x in place by the angles of one position.
+ * cs: [n/2] cosines, then [n/2] sines; n = rotated dimensions, even, n <= P; the rest stays. */
+typedef void mn_rope_fn(float *x, const float *cs, size_t heads, size_t P, size_t n);
+
+/* y[i] = g[i] / (1 + exp(-g[i])) * u[i];  y may equal g or u. */
+typedef void mn_swiglu_fn(float *y, const float *g, const float *u, size_t n);
+
+/* x[i] += y[i] */
+typedef void mn_add_fn(float *x, const float *y, size_t n);
+
+/* One kv head's cache: `stride` bytes from a position's row of P values to the next. */
+typedef struct mn_kv_head {
+    const void  *k, *v;      // [S, P] f16 or int8
+    const float *ks, *vs;    // [S] scales, int8 only
+    size_t       stride_k, stride_v;
+} mn_kv_head;
+
+/* o[g] = sum_j softmax_j(q[g] . k[j] * scale) v[j]     j < n, for G query vectors that share a kv head.
+ *
+ * q: [G] vectors of P, ldq floats apart; o likewise, ldo apart.  P is a multiple of 8, at most 256.
+ * scratch: [G, n rounded up to 64] floats.  n >= 1. */
+typedef void mn_attn_fn(float *o, size_t ldo, const float *q, size_t ldq, const mn_kv_head *kv,
+                        size_t n, size_t G, size_t P, float scale, float *scratch);
+
+/* q[i] = round(x[i] / d), d = absmax / 127; returns d. */
+typedef float mn_quant_kv_fn(int8_t *q, const float *x, size_t n);
+
+typedef void mn_to_f16_fn(uint16_t *y, const float *x, size_t n);
+
+/* Index of the largest x[i], the lowest of equals; NaN is never chosen unless all are. */
+typedef size_t mn_argmax_fn(const float *x, size_t n);
+
+typedef struct mn_kernels {
+#define K(slot, type) type slot;
+#include "kernel/kernels.def"
+#undef K
+} mn_kernels;
+
+/* Fill every slot with the best version the MN_CPU_* bits allow: a pure function. */
+void mn_kernels_init(mn_kernels *k, unsigned cpu);
+
+/* The family for a weight type; NULL for types that are never multiplied (I8, I32). */
+const mn_matmul *mn_kernels_matmul(const mn_kernels *k, mn_dtype_id type);
+
+/* Does a matrix product with this weight type read q, d, s (true) or f? */
+static inline bool mn_wants_q8(const mn_dtype *t)
+{
+    return t->block > 1;
+}
+
+/* Expand n values (whole blocks) of any floating or quantised type to f32: the definition of what
+ * the bytes mean. */
+void mn_dequantize(float *y, const void *src, mn_dtype_id type, size_t n);
+
+/* cos and sin of position * theta_i for i < n/2, as rope wants them; freq: [n/2] in radians per
+ * position, scale multiplies both (yarn's attention factor, else 1). */
+void mn_rope_angles(float *cs, const float *freq, size_t n, uint32_t position, float scale);
+
+#endif
