@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * weights.h - where each weight of a model is, after its shape and type have been checked.
+ */
+#ifndef MN_MODEL_WEIGHTS_H
+#define MN_MODEL_WEIGHTS_H
+
+#include "model/config.h"
+
+/* A matrix of `rows` rows, one after another as the file has them, or a vector (rows 1), which is
+ * always aligned f32. */
+typedef struct mn_weight {
+    const void     *data;        // NULL: this model has none
+    const mn_dtype *type;
+    uint32_t        rows, cols;
+    size_t          row_bytes;
+} mn_weight;
+
+typedef struct mn_layer {
+#define W(field, need, rows, cols, gguf) mn_weight field;
+#include "model/weights.def"
+} mn_layer;
+
+typedef struct mn_weights {
+#define G(field, need, rows, cols, gguf) mn_weight field;
+#include "model/weights.def"
+    bool      tied;    // head is embd
+    mn_layer *layer;   // [L]
+} mn_weights;
+
+/* Find every weight of weights.def and check its shape and type.  Matrices stay where they are and
+ * are not touched; vectors that are not aligned f32 are converted into `mem`.
+ *
+ * *unused counts tensors nothing asked for; *first_unused is the name of the first.
+ * Errors: MNW_E_FORMAT, MNW_E_UNSUPPORTED name the tensor; MNW_E_NOMEM. */
+mnw_status mn_weights_bind(const mn_content *content, const mn_config *c, mn_pages *mem,
+                           mn_weights *w, size_t *unused, mn_str *first_unused, mn_err *err);
+
+/* Row r of a matrix. */
+static inline const void *mn_weight_row(const mn_weight *w, size_t r)
+{
+    return (const uint8_t *)w->data + r * w->row_bytes;
+}
+
+/* A vector's values; NULL if the model has none. */
+static inline const float *mn_weight_vector(const mn_weight *w)
+{
+    return w->data;
+}
+
+#endif
