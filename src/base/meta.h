@@ -79,4 +79,7 @@ mn_str mn_meta_next_str(const mn_meta_item *item, const uint8_t **at);
 /* The name of a type, "u32". */
 const char *mn_meta_type_name(mn_meta_type t);
 
+/* Bytes of a value of fixed size; 0 for STR, ARRAY and unknown types. */
+unsigned mn_meta_type_bytes(mn_meta_type t);
+
 #endif
