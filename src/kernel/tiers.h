@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * tiers.h - what fills a kernel table: one function per instruction-set tier, each replacing the
+ * slots it improves.  The matrix products of a tier have a function of their own, which the
+ * tier's function calls last.
+ *
+ * All of them exist in every build; one whose tier the compiler was not asked for changes nothing.
+ */
+#ifndef MN_KERNEL_TIERS_H
+#define MN_KERNEL_TIERS_H
+
+#include "kernel/kernels.h"
+
+void mn_kernels_scalar(mn_kernels *k);
+void mn_kernels_avx2(mn_kernels *k);
+void mn_kernels_avx512(mn_kernels *k);
+
+void mn_kernels_mm_scalar(mn_kernels *k);
+void mn_kernels_mm_avx2(mn_kernels *k);
+void mn_kernels_mm_avx512(mn_kernels *k);
+
+#endif
