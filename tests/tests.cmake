@@ -12,5 +12,16 @@ foreach(source ${TEST_SOURCES})
   target_link_libraries(${name} PRIVATE minnow PkgConfig::CMOCKA PkgConfig::UTF8PROC Threads::Threads m)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300)
+  get_filename_component(suite ${source} DIRECTORY)
+  get_filename_component(suite ${suite} NAME)
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300 LABELS ${suite})
 endforeach()
+
+# The rules of the house are tests as well.
+find_package(Python3 COMPONENTS Interpreter)
+if(Python3_FOUND)
+  add_test(NAME floors COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tools/floors.py)
+  add_test(NAME lint COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tools/lint.py)
+  add_test(NAME headers_compile_alone
+           COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tools/lint.py --headers)
+endif()
