@@ -45,12 +45,16 @@ MNW_API void mnw_tokenizer_close(mnw_tokenizer *tok);
 MNW_API mnw_status mnw_tokenizer_encode(const mnw_tokenizer *tok, const char *text, size_t len,
                                         unsigned flags, int32_t *ids, size_t cap, size_t *n);
 
+enum {
+    MNW_DECODE_SPECIAL = 1,   // control tokens are written out
+    MNW_DECODE_START = 2,     // the ids begin a text: leave out the space SentencePiece put in front
+};
+
 /* Decode ids to the bytes they stand for.  Control tokens give nothing unless
  * MNW_DECODE_SPECIAL is set.  The bytes may be cut inside a code point.
  *
  * Sets *len to the bytes needed; writes at most `cap`, no NUL.
  * Errors: MNW_E_BUFFER; MNW_E_ARG for an id outside the vocabulary. */
-enum { MNW_DECODE_SPECIAL = 1 };
 MNW_API mnw_status mnw_tokenizer_decode(const mnw_tokenizer *tok, const int32_t *ids, size_t n,
                                         unsigned flags, char *text, size_t cap, size_t *len);
 
