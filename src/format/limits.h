@@ -4,7 +4,7 @@
  *
  * They are far above what published models need and far below what hurts a phone.  What exceeds one
  * is refused with MNW_E_LIMIT and a text with both numbers.  docs/FORMAT.md lists them; those of
- * tokenizers and templates are in text/.
+ * tokenizers, templates and shapes are kept in text/ and model/.
  */
 #ifndef MN_FORMAT_LIMITS_H
 #define MN_FORMAT_LIMITS_H
@@ -32,9 +32,6 @@
 #endif
 #ifndef MN_MAX_FILE_ALIGNMENT
 #define MN_MAX_FILE_ALIGNMENT (1u << 20) // general.alignment
-#endif
-#ifndef MN_MAX_LAYERS
-#define MN_MAX_LAYERS 512u
 #endif
 
 #endif
