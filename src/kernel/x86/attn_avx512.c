@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * attn_avx512.c - attention of the query vectors that share a kv head.
+ *
+ * Scores: a position's key is widened once for all query vectors, one product vector per query is
+ * parked in L1, and 16 of them (16 positions) are summed together by a tree of 15 additions that
+ * keeps the canonical order.  Values: up to 7 x 64 outputs stay in registers while all positions
+ * pass by, weights are broadcast from memory by the multiply-add itself.
+ */
+#include "kernel/x86/x86.h"
+
+#ifdef __AVX512VNNI__
+#include <stdbool.h>
+
+#include "kernel/x86/avx512.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+enum { MAX_P = 256, GROUP = 7 };   // query vectors handled together
+
+/* 16 values of a row from index i, widened; lanes outside m are zero and not read. */
+INLINE __m512 widen(const char *row, size_t i, __mmask16 m, bool i8)
+{
+    if (i8)
+        return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(m, row + i)));
+    return _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(m, row + 2 * i));
+}
+
+INLINE __mmask16 lanes(size_t i, size_t n)
+{
+    return n - i < 16 ? mn_tail16(n - i) : 0xffff;
+}
+
+/* s[g][j] for j < n; -inf up to the next multiple of 16. */
+INLINE void scores(float *s, size_t ld, const float *q, size_t ldq, const mn_kv_head *kv, size_t n,
+                   size_t G, size_t P, float scale, bool i8)
+{
+    __m512 product[GROUP][16], key[MAX_P / 16];
+
+    for (size_t j0 = 0; j0 < n; j0 += 16) {
+        for (size_t k = 0; k < 16; k++) {
+            const size_t place = j0 + 4 * (k & 3) + (k >> 2);   // see mn_sum16x16_avx512
+            const char  *row = (const char *)kv->k + (place < n ? place : n - 1) * kv->stride_k;
+            for (size_t i = 0; i < P; i += 16) key[i / 16] = widen(row, i, lanes(i, P), i8);
+            for (size_t g = 0; g < G; g++) {
+                __m512 acc = _mm512_setzero_ps();
+                for (size_t i = 0; i < P; i += 16) {
+                    const __mmask16 m = lanes(i, P);
+                    const __m512    v = _mm512_maskz_loadu_ps(m, q + g * ldq + i);
+                    acc = _mm512_mask3_fmadd_ps(v, key[i / 16], acc, m);
+                }
+                product[g][k] = acc;
+            }
+        }
+        const __mmask16 m = lanes(j0, n);
+        __m512          f = _mm512_set1_ps(scale);
+        if (i8) f = _mm512_mul_ps(_mm512_maskz_loadu_ps(m, kv->ks + j0), f);
+        for (size_t g = 0; g < G; g++) {
+            const __m512 v = _mm512_mul_ps(mn_sum16x16_avx512(product[g]), f);
+            _mm512_storeu_ps(s + g * ld + j0, _mm512_mask_mov_ps(_mm512_set1_ps(-INFINITY), m, v));
+        }
+    }
+}
+
+/* Scores to weights in place, times vs if there is one; returns 1 / their sum. */
+static float softmax(float *s, const float *vs, size_t n)
+{
+    __m512 top = _mm512_set1_ps(-INFINITY), sum = _mm512_setzero_ps();
+    for (size_t j = 0; j < n; j += 16) top = _mm512_max_ps(_mm512_loadu_ps(s + j), top);
+
+    top = _mm512_set1_ps(_mm512_reduce_max_ps(top));
+    for (size_t j = 0; j < n; j += 16) {
+        __m512 p = mn_exp_avx512(_mm512_sub_ps(_mm512_loadu_ps(s + j), top));
+        sum = _mm512_add_ps(sum, p);
+        if (vs) p = _mm512_mul_ps(p, _mm512_maskz_loadu_ps(lanes(j, n), vs + j));
+        _mm512_storeu_ps(s + j, p);
+    }
+    return 1.0f / mn_sum16_avx512(sum);
+}
+
+/* o[g][i0 ..] for G query vectors and `width` vectors of 16, the last cut to m. */
+INLINE void mix(float *o, size_t ldo, const float *p, size_t ld, const float *norm,
+                const mn_kv_head *kv, size_t n, size_t G, size_t i0, size_t width, __mmask16 m,
+                bool i8)
+{
+    __m512 acc[GROUP][4];
+    for (size_t g = 0; g < G; g++)
+        for (size_t c = 0; c < width; c++) acc[g][c] = _mm512_setzero_ps();
+
+    const char *row = kv->v;
+    for (size_t j = 0; j < n; j++, row += kv->stride_v)
+        for (size_t c = 0; c < width; c++) {
+            const __m512 v = widen(row, i0 + 16 * c, m, i8);
+            for (size_t g = 0; g < G; g++)
+                acc[g][c] = _mm512_fmadd_ps(_mm512_set1_ps(p[g * ld + j]), v, acc[g][c]);
+        }
+    for (size_t g = 0; g < G; g++)
+        for (size_t c = 0; c < width; c++)
+            _mm512_mask_storeu_ps(o + g * ldo + i0 + 16 * c, m,
+                                  _mm512_mul_ps(acc[g][c], _mm512_set1_ps(norm[g])));
+}
+
+/* A constant G keeps the sums in registers. */
+INLINE void mix_any(float *o, size_t ldo, const float *p, size_t ld, const float *norm,
+                    const mn_kv_head *kv, size_t n, size_t G, size_t i0, size_t width, __mmask16 m,
+                    bool i8)
+{
+    switch (G) {
+    case 1: mix(o, ldo, p, ld, norm, kv, n, 1, i0, width, m, i8); break;
+    case 2: mix(o, ldo, p, ld, norm, kv, n, 2, i0, width, m, i8); break;
+    case 3: mix(o, ldo, p, ld, norm, kv, n, 3, i0, width, m, i8); break;
+    case 4: mix(o, ldo, p, ld, norm, kv, n, 4, i0, width, m, i8); break;
+    case 5: mix(o, ldo, p, ld, norm, kv, n, 5, i0, width, m, i8); break;
+    case 6: mix(o, ldo, p, ld, norm, kv, n, 6, i0, width, m, i8); break;
+    case 7: mix(o, ldo, p, ld, norm, kv, n, 7, i0, width, m, i8); break;
+    }
+}
+
+INLINE void attend(float *o, size_t ldo, const float *q, size_t ldq, const mn_kv_head *kv, size_t n,
+                   size_t G, size_t P, float scale, float *scratch, bool i8)
+{
+    const size_t ld = (n + 63) / 64 * 64;
+    float        norm[GROUP];
+
+    if (P == 64)
+        scores(scratch, ld, q, ldq, kv, n, G, 64, scale, i8);
+    else if (P == 128)
+        scores(scratch, ld, q, ldq, kv, n, G, 128, scale, i8);
+    else
+        scores(scratch, ld, q, ldq, kv, n, G, P, scale, i8);
+
+    for (size_t g = 0; g < G; g++) norm[g] = softmax(scratch + g * ld, i8 ? kv->vs : NULL, n);
+
+    size_t i = 0;
+    for (; i + 64 <= P; i += 64)
+        mix_any(o, ldo, scratch, ld, norm, kv, n, G, i, 4, 0xffff, i8);
+    for (; i < P; i += 16)
+        mix_any(o, ldo, scratch, ld, norm, kv, n, G, i, 1, lanes(i, P), i8);
+}
+
+/* Groups of at most GROUP query vectors, as even as they can be. */
+#define ATTEND_GROUPS(i8)                                                                          \
+    for (size_t left = (G + GROUP - 1) / GROUP, g; G > 0; left--, G -= g) {                        \
+        g = (G + left - 1) / left;                                                                 \
+        attend(o, ldo, q, ldq, kv, n, g, P, scale, scratch, i8);                                   \
+        o += g * ldo;                                                                              \
+        q += g * ldq;                                                                              \
+    }
+
+void mn_attn_f16__avx512(float *o, size_t ldo, const float *q, size_t ldq, const mn_kv_head *kv,
+                         size_t n, size_t G, size_t P, float scale, float *scratch)
+{
+    ATTEND_GROUPS(false)
+}
+
+void mn_attn_i8__avx512(float *o, size_t ldo, const float *q, size_t ldq, const mn_kv_head *kv,
+                        size_t n, size_t G, size_t P, float scale, float *scratch)
+{
+    ATTEND_GROUPS(true)
+}
+#endif
