@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * mncheck.c - is each tier of this processor equal, to the bit, to the scalar specification?
+ *
+ *     mncheck [--tier NAME] [--slot GLOB] [--seed N] [--bench]
+ *
+ * Goes through the tiers from low to high and checks each slot whose version differs from the tier
+ * before.  Exit: 0 all equal, 1 something differs, 2 misuse.  A crash prints what was being run.
+ */
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cpu.h"
+#include "harness.h"
+
+/* kernels.def is the list of checks.  A slot may be without one only while all its versions are the
+ * scalar one: see run. */
+#define K(slot, type) __attribute__((weak)) void check_##slot(mn_check *c);
+#include "kernel/kernels.def"
+#undef K
+
+static const struct slot {
+    const char *name;
+    void (*check)(mn_check *c);
+    size_t at, size;   // in mn_kernels
+} SLOTS[] = {
+#define K(slot, type)                                                                              \
+    { #slot, check_##slot, offsetof(mn_kernels, slot), sizeof(((mn_kernels *)0)->slot) },
+#include "kernel/kernels.def"
+#undef K
+};
+
+static const char *const TIERS[] = { "scalar", "avx2", "avxvnni", "avx512",
+                                     "amx",    "neon", "dotprod", "i8mm" };
+
+static mn_check CHECK;   // here so that a signal handler can say what was being run
+
+static void crashed(int sig)
+{
+    char      line[320];
+    const int n = snprintf(line, sizeof line, "%-8s%-12s CRASHED  %s (signal %d)\n", CHECK.tier,
+                           CHECK.slot, CHECK.what, sig);
+    if (write(STDOUT_FILENO, line, n < (int)sizeof line ? (size_t)n : sizeof line - 1) < 0) _exit(3);
+    _exit(1);
+}
+
+static bool run(const struct slot *s, uint64_t seed)
+{
+    CHECK.slot = s->name;
+    CHECK.seed = seed ^ (uint64_t)(s - SLOTS) << 32;
+    CHECK.cases = 0;
+    CHECK.failed = false;
+    if (!s->check) {
+        printf("%-8s%-12s FAILED   nobody wrote check_%s\n", CHECK.tier, s->name, s->name);
+        return false;
+    }
+    s->check(&CHECK);
+    if (!CHECK.failed) printf("%-8s%-12s ok       %u cases\n", CHECK.tier, s->name, CHECK.cases);
+    fflush(stdout);
+    return !CHECK.failed;
+}
+
+static int usage(void)
+{
+    fputs("usage: mncheck [--tier NAME] [--slot GLOB] [--seed N] [--bench]\n", stderr);
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    const char *only = NULL, *glob = "*";
+    uint64_t    seed = 0x5eed1234;
+    for (int i = 1; i < argc; i++) {
+        const char *arg = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (strcmp(arg, "--bench") == 0) {
+            CHECK.bench = true;
+            continue;
+        }
+        if (!value) return usage();
+        if (strcmp(arg, "--tier") == 0)
+            only = value;
+        else if (strcmp(arg, "--slot") == 0)
+            glob = value;
+        else if (strcmp(arg, "--seed") == 0)
+            seed = strtoull(value, NULL, 0);
+        else
+            return usage();
+        i++;
+    }
+    const unsigned cpu = mn_cpu_detect();
+    unsigned       mask;
+    if (only && !mn_cpu_mask(only, &mask)) {
+        fprintf(stderr, "mncheck: unknown tier \"%s\"\n", only);
+        return 2;
+    }
+    if (only && !mn_cpu_has_tier(cpu, only)) {
+        fprintf(stderr, "mncheck: this processor has no %s\n", only);
+        return 2;
+    }
+
+    signal(SIGSEGV, crashed);
+    signal(SIGBUS, crashed);
+    signal(SIGILL, crashed);
+    printf("seed 0x%" PRIx64 ", cpu %s\n", seed, mn_cpu_name(cpu));
+
+    mn_kernels scalar, before, now;
+    mn_kernels_init(&scalar, 0);
+    before = scalar;
+    bool good = true;
+    for (size_t t = 0; t < sizeof TIERS / sizeof *TIERS; t++) {
+        if (!mn_cpu_has_tier(cpu, TIERS[t]) || !mn_cpu_mask(TIERS[t], &mask)) continue;
+        mn_kernels_init(&now, cpu & mask);
+        CHECK.ref = &scalar;
+        CHECK.isa = &now;
+        CHECK.tier = TIERS[t];
+        for (const struct slot *s = SLOTS; s < SLOTS + sizeof SLOTS / sizeof *SLOTS; s++) {
+            const bool same = memcmp((char *)&now + s->at, (char *)&before + s->at, s->size) == 0;
+            if (same || (only && strcmp(only, TIERS[t]) != 0) || fnmatch(glob, s->name, 0) != 0)
+                continue;
+            good &= run(s, seed);
+        }
+        before = now;
+    }
+    return good ? 0 : 1;
+}
