@@ -34,7 +34,7 @@ void mn_os_dont_need(const void *p, size_t n);
 typedef struct mn_out_file {
     int      fd_1;        // descriptor + 1, 0 = closed
     uint64_t written;
-    char     path[1024], temp[1040];
+    char     path[1024], temp[1072];
 } mn_out_file;
 
 mnw_status mn_out_open(const char *path, mn_out_file *f, mn_err *err);
@@ -43,6 +43,9 @@ mnw_status mn_out_write(mn_out_file *f, const void *p, size_t n, mn_err *err);
 mnw_status mn_out_write_at(mn_out_file *f, uint64_t offset, const void *p, size_t n, mn_err *err);
 mnw_status mn_out_commit(mn_out_file *f, mn_err *err);   // closes; the file is there now
 void       mn_out_abandon(mn_out_file *f);               // closes; removes the temporary
+
+/* What an errno means, in words, without strerror's shared buffer. */
+void mn_os_error_text(int e, char *buf, size_t cap);
 
 /* Does a path exist, and is it a folder? */
 bool mn_os_exists(const char *path);

@@ -20,7 +20,4 @@ uint64_t mn_rng_u64(uint64_t seed, uint64_t stream, uint64_t counter);
 /* Uniform in [0, 1), 53 bits. */
 double mn_rng_uniform(uint64_t seed, uint64_t stream, uint64_t counter);
 
-/* Standard normal (Box-Muller). */
-double mn_rng_normal(uint64_t seed, uint64_t stream, uint64_t counter);
-
 #endif
