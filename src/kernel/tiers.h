@@ -14,6 +14,7 @@
 void mn_kernels_scalar(mn_kernels *k);
 void mn_kernels_avx2(mn_kernels *k);
 void mn_kernels_avx512(mn_kernels *k);
+void mn_kernels_neon(mn_kernels *k);
 
 void mn_kernels_mm_scalar(mn_kernels *k);
 void mn_kernels_mm_avx2(mn_kernels *k);

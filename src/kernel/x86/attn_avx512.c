@@ -4,8 +4,8 @@
  *
  * Scores: a position's key is widened once for all query vectors, one product vector per query is
  * parked in L1, and 16 of them (16 positions) are summed together by a tree of 15 additions that
- * keeps the canonical order.  Values: up to 7 x 64 outputs stay in registers while all positions
- * pass by, weights are broadcast from memory by the multiply-add itself.
+ * keeps the canonical order.  Values: up to 7 x 64 outputs are summed while all positions
+ * pass by once; at 7 a few of them spill, which costs less than widening the values twice.
  */
 #include "kernel/x86/x86.h"
 
