@@ -24,7 +24,7 @@ test: all            ## every test that needs no network
 	@$(call TEST,$(BUILD))
 
 check: all           ## every kernel of this processor against its scalar specification
-	@ctest --test-dir $(BUILD) -R kernel -j$(JOBS) --output-on-failure
+	@ctest --test-dir $(BUILD) -R "mncheck|kernel" -j$(JOBS) --output-on-failure
 
 lint: all            ## floors, banned functions, symbols, headers
 	@python3 tools/floors.py

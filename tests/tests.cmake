@@ -25,3 +25,5 @@ if(Python3_FOUND)
   add_test(NAME headers_compile_alone
            COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tools/lint.py --headers)
 endif()
+
+include(tests/check/check.cmake)

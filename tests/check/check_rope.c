@@ -21,7 +21,9 @@ static void check_rope(mn_check *c, int style)
                 enum { HEADS = 3 };
                 const size_t P = n + rest, count = HEADS * P;
                 mn_check_case(c, "n=%zu P=%zu fill=%d", n, P, fill);
-                const float *cs = mn_check_in(c, n, MN_FILL_UNIFORM);
+                const float *freq = mn_check_in(c, n / 2, MN_FILL_UNIFORM);
+                float       *cs = mn_check_out(c, n * sizeof *cs);
+                mn_rope_angles(cs, freq, n, (uint32_t)mn_check_random(c), 1.0f);
                 const float *x = mn_check_in(c, count, (mn_fill)fill);
                 float       *want = mn_check_copy(c, x, count * sizeof *x);
                 float       *got = mn_check_copy(c, x, count * sizeof *x);

@@ -122,6 +122,12 @@ static bool fail(mn_check *c, const char *fmt, ...)
     return false;
 }
 
+/* FNV-1a over words, all NaN alike. */
+static void digest(mn_check *c, uint64_t word)
+{
+    c->digest = (c->digest ^ word) * 0x100000001b3;
+}
+
 static bool canaries(mn_check *c)
 {
     for (unsigned i = 0; i < c->used; i++)
@@ -137,27 +143,43 @@ bool mn_check_f32(mn_check *c, const float *got, const float *want, size_t n)
         if (memcmp(&got[i], &want[i], sizeof *got) != 0 && !(isnan(got[i]) && isnan(want[i])))
             return fail(c, "[%zu] is %.9g (%a), expected %.9g (%a)", i, (double)got[i],
                         (double)got[i], (double)want[i], (double)want[i]);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t word;
+        memcpy(&word, &want[i], sizeof word);
+        digest(c, isnan(want[i]) ? 0x7fc00000 : word);
+    }
     return canaries(c);
+}
+
+/* The bits of a half, those of any NaN replaced. */
+static unsigned half_bits(uint16_t h)
+{
+    return (h & 0x7fff) > 0x7c00 ? 0x7e00 : h;
 }
 
 bool mn_check_f16(mn_check *c, const uint16_t *got, const uint16_t *want, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        if (got[i] != want[i] && !((got[i] & 0x7fff) > 0x7c00 && (want[i] & 0x7fff) > 0x7c00))
+    for (size_t i = 0; i < n; i++) {
+        if (half_bits(got[i]) != half_bits(want[i]))
             return fail(c, "[%zu] is 0x%04x, expected 0x%04x", i, got[i], want[i]);
+        digest(c, half_bits(want[i]));
+    }
     return canaries(c);
 }
 
 bool mn_check_i8(mn_check *c, const int8_t *got, const int8_t *want, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         if (got[i] != want[i]) return fail(c, "[%zu] is %d, expected %d", i, got[i], want[i]);
+        digest(c, (uint8_t)want[i]);
+    }
     return canaries(c);
 }
 
 bool mn_check_size(mn_check *c, size_t got, size_t want)
 {
     if (got != want) return fail(c, "is %zu, expected %zu", got, want);
+    digest(c, want);
     return canaries(c);
 }
 

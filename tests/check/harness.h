@@ -54,6 +54,7 @@ typedef struct mn_check {
     bool              bench, failed;
     uint64_t          seed;
     unsigned          cases;
+    uint64_t          digest;      // of all expected results: equal on every machine
     char              what[160];   // parameters of this case
     unsigned          used;        // buffers taken by this case
     mn_check_buffer   buffer[MN_CHECK_BUFFERS];
