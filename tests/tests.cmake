@@ -17,6 +17,8 @@ foreach(source ${TEST_SOURCES})
   set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300 LABELS ${suite})
 endforeach()
 
+include(tests/fuzz/fuzz.cmake)
+
 # The rules of the house are tests as well.
 find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND)
