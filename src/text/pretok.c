@@ -46,6 +46,14 @@ const mn_pretok *mn_pretok_find(mn_str name)
     return NULL;
 }
 
+const char *mn_pretok_name(mn_stage_fn *const stage[MN_STAGES])
+{
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (memcmp(stage, table[i].stage, sizeof table[i].stage) == 0) return table[i].name;
+    }
+    return "";
+}
+
 /* GPT-2's, as ByteLevel has it built in, is listed too: some files spell it out. */
 static const struct {
     const char  *text;

@@ -30,6 +30,9 @@ typedef struct mn_pretok {
 /* The pre-tokenizer with this name; NULL if minnow does not know it. */
 const mn_pretok *mn_pretok_find(mn_str name);
 
+/* The name of a list of stages, "" if no known pre-tokenizer has it. */
+const char *mn_pretok_name(mn_stage_fn *const stage[MN_STAGES]);
+
 /* The stage for a regular expression as tokenizer.json writes it; NULL if minnow does not know it. */
 mn_stage_fn *mn_stage_of_regex(mn_str regex);
 

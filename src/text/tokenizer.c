@@ -21,7 +21,13 @@ void mn_tokenizer_close(mnw_tokenizer *tok)
 {
     if (!tok) return;
     mn_pages_done(&tok->pages);
+    mn_os_unmap(&tok->file);
     mn_free(&tok->ctx->mem, tok);
+}
+
+void mnw_tokenizer_close(mnw_tokenizer *tok)
+{
+    mn_tokenizer_close(tok);
 }
 
 static void add_end(mnw_tokenizer *tok, int32_t id)
@@ -51,7 +57,7 @@ static void find_ends(mnw_tokenizer *tok)
     }
 }
 
-static mnw_status index_pieces(mnw_tokenizer *tok, mn_err *err)
+mnw_status mn_tokenizer_index(mnw_tokenizer *tok, mn_err *err)
 {
     mn_vocab *v = &tok->vocab;
     MN_FAIL_IF(!mn_vocab_index(v, &tok->pages), err, MNW_E_NOMEM, "tokenizer: table of %u pieces",
@@ -152,7 +158,7 @@ static mnw_status list_pieces(mnw_tokenizer *tok, mn_err *err)
     uint32_t n = 0;
     float    worst = 0.0f;
     for (uint32_t id = 0; id < v->count; id++) {
-        if (v->piece[id].kind != MN_PIECE_NORMAL) continue;
+        if (v->piece[id].kind != MN_PIECE_NORMAL || !v->piece[id].len) continue;
         id_list[n++] = id;
         if (n == 1 || tok->score[id] < worst) worst = tok->score[id];
     }
@@ -176,7 +182,7 @@ static void mark_control(mnw_tokenizer *tok, int32_t id)
     if (p->kind == MN_PIECE_USER || p->kind == MN_PIECE_UNUSED) p->kind = MN_PIECE_CONTROL;
 }
 
-mnw_status mn_tokenizer_index(mnw_tokenizer *tok, mn_err *err)
+mnw_status mn_tokenizer_special(mnw_tokenizer *tok, mn_err *err)
 {
     const struct {
         const char *name;
@@ -191,12 +197,40 @@ mnw_status mn_tokenizer_index(mnw_tokenizer *tok, mn_err *err)
                "tokenizer: BOS is to be added, but there is no bos id");
     MN_FAIL_IF(tok->add_eos && tok->eos < 0, err, MNW_E_FORMAT,
                "tokenizer: EOS is to be added, but there is no eos id");
-    MN_TRY(index_pieces(tok, err));
     find_ends(tok);
     if (tok->unknown >= 0 && tok->vocab.piece[tok->unknown].kind == MN_PIECE_CONTROL) {
         tok->unknown = -1;   // no control token may come out of a text
     }
     return MNW_OK;
+}
+
+bool mn_merge_split(mn_str merge, mn_str *left, mn_str *right)
+{
+    const char *space = merge.n > 2 ? memchr(merge.p + 1, ' ', merge.n - 2) : NULL;
+    if (!space) return false;
+    *left = (mn_str){ merge.p, (size_t)(space - merge.p) };
+    *right = (mn_str){ space + 1, merge.n - left->n - 1 };
+    return true;
+}
+
+bool mn_tokenizer_add_merge(mnw_tokenizer *tok, mn_str left, mn_str right, uint32_t *guess)
+{
+    const mn_vocab *v = &tok->vocab;
+    char            whole[2 * MN_TOK_MAX_PIECE];
+    const int32_t   l = mn_vocab_find(v, left), r = mn_vocab_find(v, right);
+    if (l < 0 || r < 0) return false;   // so neither is longer than a piece may be
+    memcpy(whole, left.p, left.n);
+    memcpy(whole + left.n, right.p, right.n);
+    /* Trainers number results in the order of the merges: the next id is nearly always it. */
+    const mn_str text = { whole, left.n + right.n };
+    int32_t      id = (int32_t)*guess;
+    if (*guess >= v->count || !mn_str_eq(mn_vocab_text(v, *guess), text)) id = mn_vocab_find(v, text);
+    if (id < 0) return false;
+    *guess = (uint32_t)id + 1;
+    if (v->piece[id].kind != MN_PIECE_CONTROL) {   // such must not come out of plain text
+        mn_merges_add(&tok->merges, (uint32_t)l, (uint32_t)r, (uint32_t)id);
+    }
+    return true;
 }
 
 mnw_status mn_tokenizer_finish(mnw_tokenizer *tok, mn_err *err)
@@ -211,6 +245,15 @@ mnw_status mn_tokenizer_finish(mnw_tokenizer *tok, mn_err *err)
     tok->bpe.byte_id = tok->byte_id;
     tok->bpe.unknown = tok->unknown;
     return MNW_OK;
+}
+
+/* Floats order like their bits once the sign is dealt with. */
+uint32_t mn_spm_order(float score)
+{
+    uint32_t u;
+    score += 0.0f;   // -0 is 0
+    memcpy(&u, &score, sizeof u);
+    return ~(u >> 31 ? ~u : u | 0x80000000u);
 }
 
 uint32_t mnw_tokenizer_count(const mnw_tokenizer *tok)

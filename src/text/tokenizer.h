@@ -14,7 +14,9 @@
 #include <minnow/tokenizer.h>
 
 #include "base/context.h"
+#include "base/json.h"
 #include "base/meta.h"
+#include "base/os.h"
 #include "base/pages.h"
 #include "text/bpe.h"
 #include "text/prefix.h"
@@ -37,6 +39,7 @@ enum { MN_TOK_ENDS = 32 };
 struct mnw_tokenizer {
     mnw_ctx    *ctx;
     mn_pages    pages;          // all tables
+    mn_map_file file;           // the mapping its pieces are in, if it is the tokenizer's own
     mn_tok_kind kind;
     mn_vocab    vocab;
     mn_merges   merges;
@@ -94,11 +97,27 @@ mnw_status mn_tokenizer_encode_spans(const mnw_tokenizer *tok, const char *text,
 mnw_status mn_tokenizer_count_steps(const mnw_tokenizer *tok, const char *text, size_t len,
                                     uint64_t *steps);
 
-/* For the two makers above (tokenizer.c): a zeroed handle; when pieces and ids are filled in, the way
- * from text to id; and when all is, the tables that follow. */
+/* For the two makers above (tokenizer.c): a zeroed handle; when pieces are filled in, the way from text
+ * to id; when special ids are, their check and the ends of a reply; when all is, the tables that
+ * follow. */
 mnw_status mn_tokenizer_new(mnw_ctx *ctx, mnw_tokenizer **out, mn_err *err);
 mnw_status mn_tokenizer_index(mnw_tokenizer *tok, mn_err *err);
+mnw_status mn_tokenizer_special(mnw_tokenizer *tok, mn_err *err);
 mnw_status mn_tokenizer_finish(mnw_tokenizer *tok, mn_err *err);
+
+/* Add the merge of two pieces (in between).  *guess starts at 0 and helps to find the result.  False
+ * if one of the three is not in the vocabulary. */
+bool mn_tokenizer_add_merge(mnw_tokenizer *tok, mn_str left, mn_str right, uint32_t *guess);
+
+/* "left right" in two; false if there is no space, or nothing beside it. */
+bool mn_merge_split(mn_str merge, mn_str *left, mn_str *right);
+
+/* The order of SentencePiece merges for a score: lower is better. */
+uint32_t mn_spm_order(float score);
+
+/* normalizer and pre_tokenizer of a tokenizer.json (tokenizer_json_pre.c). */
+mnw_status mn_tokenizer_json_pipeline(mnw_tokenizer *tok, const mn_json *normalizer,
+                                      const mn_json *pre_tokenizer, mn_err *err);
 
 /* Viterbi over a normalised part (unigram.c). */
 mnw_status mn_unigram(const mnw_tokenizer *tok, mn_work *w, mn_str text);

@@ -109,25 +109,6 @@ static mnw_status read_pre(mnw_tokenizer *tok, const mn_content *c, mn_err *err)
     return MNW_OK;
 }
 
-/* "left right" to ids.  False if one of the three pieces is not in the vocabulary. */
-static bool find_merge(const mn_vocab *v, mn_str merge, uint32_t guess, int32_t id[3])
-{
-    char        whole[2 * MN_TOK_MAX_PIECE];
-    const char *space = merge.n > 1 ? memchr(merge.p + 1, ' ', merge.n - 1) : NULL;
-    if (!space || merge.n > sizeof whole) return false;
-    const size_t left = (size_t)(space - merge.p), right = merge.n - left - 1;
-    memcpy(whole, merge.p, left);
-    memcpy(whole + left, space + 1, right);
-    id[0] = mn_vocab_find(v, (mn_str){ merge.p, left });
-    id[1] = mn_vocab_find(v, (mn_str){ space + 1, right });
-    if (id[0] < 0 || id[1] < 0) return false;
-    /* Trainers number results in the order of the merges: the next id is nearly always it. */
-    const mn_str text = { whole, left + right };
-    id[2] = guess < v->count && mn_str_eq(mn_vocab_text(v, guess), text) ? (int32_t)guess
-                                                                         : mn_vocab_find(v, text);
-    return id[2] >= 0;
-}
-
 static mnw_status read_merges(mnw_tokenizer *tok, const mn_content *c, mn_err *err)
 {
     const mn_meta_item *item;
@@ -143,28 +124,17 @@ static mnw_status read_merges(mnw_tokenizer *tok, const mn_content *c, mn_err *e
     const uint8_t *at = item->data;
     for (uint32_t i = 0; i < item->count; i++) {
         const mn_str text = mn_meta_next_str(item, &at);
-        int32_t      id[3];
-        if (!find_merge(&tok->vocab, text, guess, id)) {
-            if (!missing++) first = text;
-            continue;
+        mn_str       left, right;
+        if ((!mn_merge_split(text, &left, &right) ||
+             !mn_tokenizer_add_merge(tok, left, right, &guess)) &&
+            !missing++) {
+            first = text;
         }
-        guess = (uint32_t)id[2] + 1;
-        if (tok->vocab.piece[id[2]].kind == MN_PIECE_CONTROL) continue;   // never from plain text
-        mn_merges_add(&tok->merges, (uint32_t)id[0], (uint32_t)id[1], (uint32_t)id[2]);
     }
     if (!missing) return MNW_OK;
     return mn_warn(tok->ctx, MNW_WARNING_METADATA, err,
                    KEY("merges") ": %u merges, the first \"%.*s\", have no piece and are left out",
                    missing, MN_STR(first));
-}
-
-/* A score as a number whose order is the reverse of the scores'. */
-static uint32_t order_of(float score)
-{
-    uint32_t u;
-    score += 0.0f;   // -0 is 0
-    memcpy(&u, &score, sizeof u);
-    return ~(u >> 31 ? ~u : u | 0x80000000u);
 }
 
 static mnw_status read_scores(mnw_tokenizer *tok, const mn_content *c, mn_err *err)
@@ -183,7 +153,7 @@ static mnw_status read_scores(mnw_tokenizer *tok, const mn_content *c, mn_err *e
         MN_FAIL_IF(!(score >= -(double)FLT_MAX && score <= (double)FLT_MAX), err, MNW_E_FORMAT,
                    KEY("scores") ": token %u has the score %g", id, score);
         if (tok->score) tok->score[id] = (float)score;
-        else tok->order[id] = kind == MN_PIECE_NORMAL ? order_of((float)score) : MN_NO_MERGE;
+        else tok->order[id] = kind == MN_PIECE_NORMAL ? mn_spm_order((float)score) : MN_NO_MERGE;
     }
     return MNW_OK;
 }
@@ -217,8 +187,9 @@ static mnw_status load(mnw_tokenizer *tok, const mn_content *c, mn_str model, mn
                 KEY("model") ": \"%.*s\" is not supported (gpt2, llama and t5 are)", MN_STR(model));
     }
     MN_TRY(read_pieces(tok, c, err));
-    MN_TRY(read_ids(tok, c, err));
     MN_TRY(mn_tokenizer_index(tok, err));
+    MN_TRY(read_ids(tok, c, err));
+    MN_TRY(mn_tokenizer_special(tok, err));
     MN_TRY(tok->kind == MN_TOK_BPE ? read_merges(tok, c, err) : read_scores(tok, c, err));
     return mn_tokenizer_finish(tok, err);
 }

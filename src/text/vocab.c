@@ -41,7 +41,8 @@ bool mn_vocab_index(mn_vocab *v, mn_pages *pages)
     v->mask = cap - 1;
 
     for (uint32_t id = 0; id < v->count; id++) {
-        const mn_str   text = mn_vocab_text(v, id);
+        const mn_str text = mn_vocab_text(v, id);
+        if (!text.n) continue;   // a hole in the numbering
         const uint32_t i = find_slot(v, text);
         if (text.n > v->longest) v->longest = (uint32_t)text.n;
         if (v->slot[i] == empty) {
