@@ -85,6 +85,18 @@ static bool hex4(const char *p, const char *end, uint32_t *out)
     return true;
 }
 
+/* Bytes of the valid sequence that starts with a high byte at p, 0 if it is none.  Two-byte letters
+ * are most of what byte-level vocabularies have, so they are decided here. */
+static size_t high(const char *p, const char *end)
+{
+    const uint8_t a = (uint8_t)p[0];
+    if (a >= 0xC2 && a < 0xE0 && end - p >= 2 && ((uint8_t)p[1] & 0xC0) == 0x80) return 2;
+    uint32_t     cp;
+    bool         valid;
+    const size_t n = mn_utf8_read(p, (size_t)(end - p), &cp, &valid);
+    return valid ? n : 0;
+}
+
 /* j->at is behind the opening quote; leaves it behind the closing one and the text in raw. */
 static bool scan_string(mn_json *j)
 {
@@ -96,8 +108,8 @@ static bool scan_string(mn_json *j)
             j->at = p;
             return fail(j, "the string does not end"), false;
         }
-        uint32_t cp;
-        bool     valid;
+        uint32_t unit;
+        size_t   n;
         switch (IN_STRING[(uint8_t)*p]) {
         case QUOTE:
             j->raw = (mn_str){ j->at, (size_t)(p - j->at) };
@@ -105,15 +117,16 @@ static bool scan_string(mn_json *j)
             return true;
         case CONTROL: j->at = p; return fail(j, "a control character inside a string"), false;
         case HIGH:
-            p += mn_utf8_read(p, (size_t)(end - p), &cp, &valid);
-            if (valid) break;
+            n = high(p, end);
+            p += n;
+            if (n > 0) break;
             j->at = p;
             return fail(j, "invalid UTF-8 inside a string"), false;
         default:   // ESCAPE
             j->escaped = true;
             if (end - p >= 2 && p[1] && strchr("\"\\/bfnrt", p[1])) {
                 p += 2;
-            } else if (end - p >= 2 && p[1] == 'u' && hex4(p + 2, end, &cp)) {
+            } else if (end - p >= 2 && p[1] == 'u' && hex4(p + 2, end, &unit)) {
                 p += 6;
             } else {
                 j->at = p;
