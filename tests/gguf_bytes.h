@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * gguf_bytes.h - put together GGUF files byte by byte, wrong ones too, without the library's writer.
+ * gguf_bytes.h - put together GGUF files byte by byte, also wrong ones, without our own writer.
  */
 #ifndef MN_TEST_GGUF_BYTES_H
 #define MN_TEST_GGUF_BYTES_H
@@ -29,7 +29,7 @@ static inline uint8_t *blob_add(blob *b, const void *p, size_t n)
 
 static inline void blob_int(blob *b, uint64_t v, size_t bytes)
 {
-    for (size_t i = 0; i < bytes; i++) blob_add(b, &(uint8_t){ (uint8_t)(v >> (8 * i)) }, 1);
+    for (size_t i = 0; i < bytes; i++, v >>= 8) blob_add(b, &(uint8_t){ (uint8_t)v }, 1);
 }
 
 static inline void blob_text(blob *b, const char *z)

@@ -13,6 +13,9 @@
 
 enum { MIN_ITEM = 8 + 4 + 1, MIN_TENSOR = 8 + 4 + 8 + 4 + 8 };   // bytes with an empty name
 
+_Static_assert(MN_MAX_DIMS <= sizeof((mn_tensor){ 0 }.dim) / sizeof(uint64_t),
+               "mn_tensor has no room for more");
+
 typedef struct reader {
     mn_bytes  file;
     mn_cursor c;           // ends where the head must have ended
@@ -21,7 +24,8 @@ typedef struct reader {
 } reader;
 
 /* The cursor ran out: the file is short, or the head is longer than we read. */
-static mnw_status ends_early(const reader *r, const char *where, uint64_t i, uint64_t n, uint64_t at)
+static mnw_status ends_early(const reader *r, const char *where, uint64_t i, uint64_t n,
+                             uint64_t at)
 {
     MN_FAIL_IF(r->file.n > MN_MAX_HEAD_BYTES, r->err, MNW_E_LIMIT,
                "%s %" PRIu64 " of %" PRIu64 " at offset %" PRIu64
@@ -52,8 +56,8 @@ static mnw_status read_start(reader *r)
 
     MN_FAIL_IF(r->n_tensors > MN_MAX_TENSORS, err, MNW_E_LIMIT, "%" PRIu64 " tensors, at most %u",
                r->n_tensors, MN_MAX_TENSORS);
-    MN_FAIL_IF(r->n_items > MN_MAX_ITEMS, err, MNW_E_LIMIT, "%" PRIu64 " metadata items, at most %u",
-               r->n_items, MN_MAX_ITEMS);
+    MN_FAIL_IF(r->n_items > MN_MAX_ITEMS, err, MNW_E_LIMIT,
+               "%" PRIu64 " metadata items, at most %u", r->n_items, MN_MAX_ITEMS);
     const uint64_t least = r->n_items * MIN_ITEM + r->n_tensors * MIN_TENSOR;
     MN_FAIL_IF(least > mn_cursor_left(&r->c), err, MNW_E_FORMAT,
                "%" PRIu64 " metadata items and %" PRIu64 " tensors do not fit into %zu bytes",

@@ -2,7 +2,7 @@
  *
  * gguf_write.c - write GGUF version 3.
  *
- * Items and directory are gathered as the bytes the file will have, so beginning the file is a copy.
+ * Items and directory are gathered as the bytes the file will have: beginning it is a copy.
  */
 #include "format/gguf_write.h"
 
@@ -68,8 +68,8 @@ static void add_text(mn_gguf_writer *w, mn_gguf_buffer *b, mn_str s)
 static bool name_fits(mn_gguf_writer *w, const char *kind, mn_str name)
 {
     if (name.n >= 1 && name.n <= MN_MAX_NAME) return true;
-    mn_err_set(&w->err, MNW_E_ARG, "%s \"%.*s\" has %zu bytes, expected 1 to %u", kind, MN_STR(name),
-               name.n, MN_MAX_NAME);
+    mn_err_set(&w->err, MNW_E_ARG, "%s \"%.*s\" has %zu bytes, expected 1 to %u", kind,
+               MN_STR(name), name.n, MN_MAX_NAME);
     return false;
 }
 
@@ -165,8 +165,8 @@ void mn_gguf_set_array(mn_gguf_writer *w, const char *key, mn_meta_type elem, co
         return;
     }
     if (count > MN_MAX_ARRAY) {
-        mn_err_set(&w->err, MNW_E_LIMIT, "%s: array of %" PRIu64 " elements, at most %u", key, count,
-                   MN_MAX_ARRAY);
+        mn_err_set(&w->err, MNW_E_LIMIT, "%s: array of %" PRIu64 " elements, at most %u", key,
+                   count, MN_MAX_ARRAY);
         return;
     }
     if (!begin_item(w, mn_str_of(key), MN_META_ARRAY)) return;
@@ -182,11 +182,11 @@ void mn_gguf_set_array(mn_gguf_writer *w, const char *key, mn_meta_type elem, co
 
 void mn_gguf_align(mn_gguf_writer *w, uint32_t alignment)
 {
-    if (w->n_tensors > 0 || alignment < MN_GGUF_MIN_ALIGNMENT || alignment > MN_MAX_FILE_ALIGNMENT ||
-        (alignment & (alignment - 1)) != 0) {
+    if (w->n_tensors > 0 || alignment < MN_GGUF_MIN_ALIGNMENT ||
+        alignment > MN_MAX_FILE_ALIGNMENT || (alignment & (alignment - 1)) != 0) {
         mn_err_set(&w->err, MNW_E_ARG,
-                   "general.alignment: %" PRIu32 ", expected a power of two from %d to %u, set before "
-                   "the tensors", alignment, MN_GGUF_MIN_ALIGNMENT, MN_MAX_FILE_ALIGNMENT);
+                   "general.alignment: %" PRIu32 ", expected a power of two from %d to %u, set "
+                   "before the tensors", alignment, MN_GGUF_MIN_ALIGNMENT, MN_MAX_FILE_ALIGNMENT);
         return;
     }
     w->alignment = alignment;

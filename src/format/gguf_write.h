@@ -30,7 +30,8 @@ typedef struct mn_gguf_buffer {
 typedef struct mn_gguf_writer {
     mn_mem        *mem;
     mn_gguf_buffer items, dir;    // the records as the file has them
-    mn_gguf_buffer keys, sizes;   // u64 each: where a key lies in items; a tensor's place in dir, bytes
+    mn_gguf_buffer keys;          // u64 each: where the key lies in items
+    mn_gguf_buffer sizes;         // two u64 each: where the tensor's record lies in dir, its bytes
     uint64_t       n_items, n_tensors;
     uint64_t       alignment;
     uint64_t       data_bytes;    // declared so far, padding included

@@ -35,7 +35,8 @@ enum {
 typedef struct checkpoint {
     uint64_t       D, F, L, H, K, P, V, seq;
     bool           tied;
-    const uint8_t *tok_emb, *rms_att, *wq, *wk, *wv, *wo, *rms_ffn, *w1, *w2, *w3, *rms_final, *wcls;
+    const uint8_t *tok_emb, *rms_att, *wq, *wk, *wv, *wo, *rms_ffn, *w1, *w2, *w3;
+    const uint8_t *rms_final, *wcls;
 } checkpoint;
 
 typedef struct vocabulary {
@@ -69,8 +70,8 @@ static mnw_status read_header(mn_cursor *c, checkpoint *m, mn_err *err)
         const int64_t most = i == 2 ? MAX_LAYERS : MAX_DIM;
         MN_FAIL_IF(v[i] < 1, err, MNW_E_FORMAT, "%s: %" PRId64 ", expected at least 1", NAME[i],
                    v[i]);
-        MN_FAIL_IF(v[i] > most, err, MNW_E_LIMIT, "%s: %" PRId64 ", at most %" PRId64, NAME[i], v[i],
-                   most);
+        MN_FAIL_IF(v[i] > most, err, MNW_E_LIMIT, "%s: %" PRId64 ", at most %" PRId64, NAME[i],
+                   v[i], most);
     }
     MN_FAIL_IF(v[0] % (2 * v[3]) != 0 || v[3] % v[4] != 0, err, MNW_E_FORMAT,
                "dim %" PRId64 ", n_heads %" PRId64 ", n_kv_heads %" PRId64
@@ -112,7 +113,8 @@ static mnw_status read_checkpoint(mn_bytes file, checkpoint *m, mn_err *err)
     m->wcls = m->tied ? NULL : take(&c, 1, m->V, m->D);
     MN_FAIL_IF(c.bad, err, MNW_E_FORMAT,
                "the file ends early: %zu bytes do not hold the weights its header announces "
-               "(dim %" PRIu64 ", %" PRIu64 " layers, %" PRIu64 " tokens)", file.n, m->D, m->L, m->V);
+               "(dim %" PRIu64 ", %" PRIu64 " layers, %" PRIu64 " tokens)", file.n, m->D, m->L,
+               m->V);
     MN_FAIL_IF(mn_cursor_left(&c) > 0, err, MNW_E_FORMAT,
                "%" PRIu64 " bytes more than the header announces (%zu instead of %" PRIu64 ")",
                mn_cursor_left(&c), file.n, mn_cursor_offset(&c));

@@ -2,8 +2,8 @@
  *
  * scan.c - look for infinities and NaNs in a tensor's floating fields.
  *
- * A float is not finite when its exponent bits are all ones; where such fields lie in a block is all
- * that has to be known about a type.
+ * A float is not finite when its exponent bits are all ones; where such fields lie in a block is
+ * all that has to be known about a type.
  */
 #include "format/scan.h"
 
@@ -51,8 +51,8 @@ mnw_status mn_scan_tensor(const mn_tensor *t, mn_err *err)
         for (uint64_t i = 0; i < blocks; i++, p += step) {
             const uint32_t bits = f.bytes == 2 ? mn_load_u16(p) : mn_load_u32(p);
             MN_FAIL_IF((bits & f.exponent) == f.exponent, err, MNW_E_FORMAT,
-                       "%.*s: block %" PRIu64 " of %" PRIu64 " (%s) has a value that is not finite, "
-                       "0x%0*" PRIx32 " at offset %" PRIu64,
+                       "%.*s: block %" PRIu64 " of %" PRIu64 " (%s) has a value that is not "
+                       "finite, 0x%0*" PRIx32 " at offset %" PRIu64,
                        MN_STR(t->name), i, blocks, t->type->name, 2 * f.bytes, bits,
                        t->offset + i * step + f.at[k]);
         }

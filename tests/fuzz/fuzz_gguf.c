@@ -20,7 +20,8 @@ static void touch(const mn_content *c)
         const uint8_t *at = m->data;
         for (uint64_t k = 0; m->type == MN_META_ARRAY && k < m->count; k++) {
             if (m->elem == MN_META_STR) sum += (unsigned)mn_meta_next_str(m, &at).n;
-            else if (m->elem == MN_META_F32 || m->elem == MN_META_F64) sum += mn_meta_float_at(m, k) > 0;
+            else if (m->elem == MN_META_F32 || m->elem == MN_META_F64)
+                sum += mn_meta_float_at(m, k) > 0;
             else sum += (unsigned)mn_meta_int_at(m, k);
         }
     }

@@ -286,6 +286,32 @@ TEST(a_file_that_is_not_there_is_named)
     EQ(mnw_convert_llama2c(NULL, "m", "t", "o"), MNW_E_ARG);
 }
 
+static bool stop_at_layer_1(void *user, const char *what, uint64_t done, uint64_t total)
+{
+    *(int *)user += 1;
+    EQ(total, L);
+    return done < 1;
+}
+
+TEST(a_cancelled_conversion_leaves_no_file)
+{
+    blob     m = { 0 }, t = { 0 };
+    int      calls = 0;
+    mnw_ctx *old = ctx;
+    make_checkpoint(&m, true);
+    make_tokenizer(&t);
+    OK(mnw_ctx_open(&(mnw_ctx_opts){ .threads = 1, .progress = stop_at_layer_1,
+                                     .progress_user = &calls }, &ctx));
+    const size_t before = mnw_ctx_memory(ctx, NULL);
+    fails(&m, &t, MNW_E_CANCELLED, "", "");
+    EQ(calls, 2);
+    EQ(mnw_ctx_memory(ctx, NULL), before);
+    mnw_ctx_close(ctx);
+    ctx = old;
+    free(m.p);
+    free(t.p);
+}
+
 int main(void)
 {
     tmp_open();
@@ -295,7 +321,8 @@ int main(void)
                            T(tokens_take_their_sentencepiece_form),
                            T(a_checkpoint_that_is_not_as_its_header_says_is_refused),
                            T(a_tokenizer_of_another_model_is_refused),
-                           T(a_file_that_is_not_there_is_named));
+                           T(a_file_that_is_not_there_is_named),
+                           T(a_cancelled_conversion_leaves_no_file));
     mnw_ctx_close(ctx);
     tmp_close();
     return failed;

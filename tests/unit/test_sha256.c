@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * SHA-256 against the examples NIST publishes with FIPS 180-4 (one block, two blocks, a million 'a').
+ * SHA-256 against the examples NIST publishes with FIPS 180-4: one block, two, a million 'a'.
  */
 #include "test.h"
 
