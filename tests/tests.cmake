@@ -29,3 +29,4 @@ if(Python3_FOUND)
 endif()
 
 include(tests/check/check.cmake)
+include(tests/cli/cli-tests.cmake)

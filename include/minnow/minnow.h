@@ -2,7 +2,8 @@
  *
  * minnow/minnow.h - all of libminnow's public interface.
  *
- * Read in this order: base, ctx, model, tokenizer, session, sampler, chat, generate.
+ * Read in this order: base, ctx, model, tokenizer, session, sampler, chat, generate; digest and
+ * convert stand alone.
  */
 #ifndef MINNOW_MINNOW_H
 #define MINNOW_MINNOW_H
@@ -11,6 +12,7 @@
 #include <minnow/chat.h>
 #include <minnow/convert.h>
 #include <minnow/ctx.h>
+#include <minnow/digest.h>
 #include <minnow/generate.h>
 #include <minnow/model.h>
 #include <minnow/sampler.h>

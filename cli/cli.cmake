@@ -1,0 +1,12 @@
+# The program.  It uses libminnow through its public headers, like any other application.
+pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl)
+pkg_check_modules(EDIT REQUIRED IMPORTED_TARGET libedit)
+
+add_executable(minnow-cli ${CLI_SOURCES})
+set_target_properties(minnow-cli PROPERTIES OUTPUT_NAME minnow)
+target_include_directories(minnow-cli PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+target_compile_definitions(minnow-cli PRIVATE _GNU_SOURCE)
+target_link_libraries(minnow-cli PRIVATE minnow PkgConfig::JANSSON PkgConfig::CURL PkgConfig::EDIT
+                      Threads::Threads m)
+install(TARGETS minnow-cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

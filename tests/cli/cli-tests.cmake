@@ -1,0 +1,10 @@
+# The program, from outside: each tests/cli/test_*.py runs it as a user would.
+file(GLOB CLI_TESTS CONFIGURE_DEPENDS tests/cli/test_*.py)
+if(TARGET minnow-cli AND Python3_FOUND)
+  foreach(script ${CLI_TESTS})
+    get_filename_component(name ${script} NAME_WE)
+    add_test(NAME cli_${name} COMMAND Python3::Interpreter ${script})
+    set_tests_properties(cli_${name} PROPERTIES TIMEOUT 300 LABELS cli
+                         ENVIRONMENT "MINNOW=$<TARGET_FILE:minnow-cli>;PYTHONDONTWRITEBYTECODE=1")
+  endforeach()
+endif()
