@@ -45,9 +45,9 @@ INLINE void scores(float *s, size_t ld, const float *q, size_t ldq, const mn_kv_
             }
         }
         const size_t  left = j0 < n ? n - j0 : 0;
-        const __m256i m = mn_tail8(left < 8 ? left : 8);
+        const __m256i m = mn_tail8(left);
         __m256        f = _mm256_set1_ps(scale);
-        if (i8) f = _mm256_mul_ps(_mm256_maskload_ps(kv->ks + j0, m), f);
+        if (i8) f = _mm256_mul_ps(mn_load8(left ? kv->ks + j0 : kv->ks, left), f);
         for (size_t g = 0; g < G; g++) {
             const __m256 v = _mm256_mul_ps(mn_sum8x8_avx2(product[g]), f);
             _mm256_storeu_ps(s + g * ld + j0, _mm256_blendv_ps(_mm256_set1_ps(-INFINITY), v,
@@ -66,7 +66,7 @@ static float softmax(float *s, const float *vs, size_t n)
     for (size_t j = 0; j < n; j += 8) {
         __m256 p = mn_exp_avx2(_mm256_sub_ps(_mm256_loadu_ps(s + j), top));
         sum[j >> 3 & 1] = _mm256_add_ps(sum[j >> 3 & 1], p);
-        if (vs) p = _mm256_mul_ps(p, _mm256_maskload_ps(vs + j, mn_tail8(n - j < 8 ? n - j : 8)));
+        if (vs) p = _mm256_mul_ps(p, mn_load8(vs + j, n - j));
         _mm256_storeu_ps(s + j, p);
     }
     return 1.0f / mn_sum16_avx2(sum[0], sum[1]);

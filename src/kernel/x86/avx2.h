@@ -1,20 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * avx2.h - the canonical steps of scalar/math.h on 8 lanes, and masked tails.  Static inline only.
+ * avx2.h - the canonical steps of scalar/math.h on 8 lanes, and partial loads.  Static inline only.
  */
 #ifndef MN_KERNEL_AVX2_H
 #define MN_KERNEL_AVX2_H
 
 #ifdef __AVX2__
 #include <immintrin.h>
+#include <stddef.h>
 
 #include "kernel/scalar/math.h"
 
-/* All bits set in the first n of 8 lanes, n <= 8. */
+/* All bits set in the first n of 8 lanes. */
 static inline __m256i mn_tail8(size_t n)
 {
-    return _mm256_cmpgt_epi32(_mm256_set1_epi32((int)n),
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(n < 8 ? (int)n : 8),
                               _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
+/* The first n of 8 floats, zeros after them; nothing beyond is read or written.  Through the stack:
+ * masked moves beside a forbidden page are slow on some processors and wrong in some emulators. */
+static inline __m256 mn_load8(const float *p, size_t n)
+{
+    float x[8] = { 0 };
+    if (n >= 8) return _mm256_loadu_ps(p);
+    memcpy(x, p, n * sizeof *x);
+    return _mm256_loadu_ps(x);
+}
+
+static inline void mn_store8(float *p, __m256 v, size_t n)
+{
+    float x[8];
+    if (n >= 8) {
+        _mm256_storeu_ps(p, v);
+        return;
+    }
+    _mm256_storeu_ps(x, v);
+    memcpy(p, x, n * sizeof *x);
 }
 
 static inline __m256 mn_exp_avx2(__m256 x)

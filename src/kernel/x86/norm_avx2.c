@@ -9,8 +9,7 @@
 
 void mn_rmsnorm__avx2(float *y, const float *x, const float *w, size_t n, float eps)
 {
-    const size_t  whole = n & ~(size_t)15, rest = n & 15;
-    const __m256i tail0 = mn_tail8(rest), tail1 = mn_tail8(rest > 8 ? rest - 8 : 0);
+    const size_t whole = n & ~(size_t)15, rest = n & 15;
 
     __m256 lo = _mm256_setzero_ps(), hi = lo;
     for (size_t i = 0; i < whole; i += 16) {
@@ -18,10 +17,12 @@ void mn_rmsnorm__avx2(float *y, const float *x, const float *w, size_t n, float 
         lo = _mm256_fmadd_ps(a, a, lo);
         hi = _mm256_fmadd_ps(b, b, hi);
     }
-    if (rest) {   // squares of the zeros beyond the end change no partial sum: none is -0
-        const __m256 a = _mm256_maskload_ps(x + whole, tail0);
-        const __m256 b = _mm256_maskload_ps(x + whole + 8, tail1);
+    if (rest > 0) {   // squares of the zeros beyond the end change no partial sum: none is -0
+        const __m256 a = mn_load8(x + whole, rest);
         lo = _mm256_fmadd_ps(a, a, lo);
+    }
+    if (rest > 8) {
+        const __m256 b = mn_load8(x + whole + 8, rest - 8);
         hi = _mm256_fmadd_ps(b, b, hi);
     }
 

@@ -13,11 +13,9 @@ void mn_swiglu__avx2(float *y, const float *g, const float *u, size_t n)
 {
     const __m256 one = _mm256_set1_ps(1.0f), sign = _mm256_set1_ps(-0.0f);
     for (size_t i = 0; i < n; i += 8) {
-        const __m256i m = mn_tail8(n - i < 8 ? n - i : 8);
-        const __m256  a = _mm256_maskload_ps(g + i, m), b = _mm256_maskload_ps(u + i, m);
-        const __m256  e = mn_exp_avx2(_mm256_xor_ps(a, sign));
-        const __m256  v = _mm256_mul_ps(_mm256_div_ps(a, _mm256_add_ps(one, e)), b);
-        _mm256_maskstore_ps(y + i, m, v);
+        const __m256 a = mn_load8(g + i, n - i), b = mn_load8(u + i, n - i);
+        const __m256 e = mn_exp_avx2(_mm256_xor_ps(a, sign));
+        mn_store8(y + i, _mm256_mul_ps(_mm256_div_ps(a, _mm256_add_ps(one, e)), b), n - i);
     }
 }
 
