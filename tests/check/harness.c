@@ -109,8 +109,8 @@ void *mn_check_copy(mn_check *c, const void *from, size_t n)
     return memcpy(take(c, n), from, n);
 }
 
-static bool fail(mn_check *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static bool fail(mn_check *c, const char *fmt, ...)
+static bool differs(mn_check *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static bool differs(mn_check *c, const char *fmt, ...)
 {
     printf("%-8s%-12s FAILED   %s: ", c->tier, c->slot, c->what);
     va_list ap;
@@ -133,7 +133,7 @@ static bool canaries(mn_check *c)
     for (unsigned i = 0; i < c->used; i++)
         for (int k = 1; k <= CANARY_BYTES; k++)
             if (c->buffer[i].at[-k] != CANARY)
-                return fail(c, "wrote %d bytes before the start of buffer %u", k, i);
+                return differs(c, "wrote %d bytes before the start of buffer %u", k, i);
     return true;
 }
 
@@ -141,7 +141,7 @@ bool mn_check_f32(mn_check *c, const float *got, const float *want, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (memcmp(&got[i], &want[i], sizeof *got) != 0 && !(isnan(got[i]) && isnan(want[i])))
-            return fail(c, "[%zu] is %.9g (%a), expected %.9g (%a)", i, (double)got[i],
+            return differs(c, "[%zu] is %.9g (%a), expected %.9g (%a)", i, (double)got[i],
                         (double)got[i], (double)want[i], (double)want[i]);
     for (size_t i = 0; i < n; i++) {
         uint32_t word;
@@ -161,7 +161,7 @@ bool mn_check_f16(mn_check *c, const uint16_t *got, const uint16_t *want, size_t
 {
     for (size_t i = 0; i < n; i++) {
         if (half_bits(got[i]) != half_bits(want[i]))
-            return fail(c, "[%zu] is 0x%04x, expected 0x%04x", i, got[i], want[i]);
+            return differs(c, "[%zu] is 0x%04x, expected 0x%04x", i, got[i], want[i]);
         digest(c, half_bits(want[i]));
     }
     return canaries(c);
@@ -170,7 +170,7 @@ bool mn_check_f16(mn_check *c, const uint16_t *got, const uint16_t *want, size_t
 bool mn_check_i8(mn_check *c, const int8_t *got, const int8_t *want, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        if (got[i] != want[i]) return fail(c, "[%zu] is %d, expected %d", i, got[i], want[i]);
+        if (got[i] != want[i]) return differs(c, "[%zu] is %d, expected %d", i, got[i], want[i]);
         digest(c, (uint8_t)want[i]);
     }
     return canaries(c);
@@ -178,7 +178,7 @@ bool mn_check_i8(mn_check *c, const int8_t *got, const int8_t *want, size_t n)
 
 bool mn_check_size(mn_check *c, size_t got, size_t want)
 {
-    if (got != want) return fail(c, "is %zu, expected %zu", got, want);
+    if (got != want) return differs(c, "is %zu, expected %zu", got, want);
     digest(c, want);
     return canaries(c);
 }
