@@ -11,7 +11,7 @@
 #include "kernel/kernels.h"
 #include "kernel/scalar/math.h"
 
-TEST(exp_is_within_one_ulp_from_minus_87_to_88)
+TEST(exp_is_right_to_8_5e_minus_8_from_minus_87_to_88)
 {
     double worst = 0.0;
     for (uint32_t sign = 0; sign < 2; sign++)   // every 61st float of both signs
@@ -22,7 +22,7 @@ TEST(exp_is_within_one_ulp_from_minus_87_to_88)
             if (error > worst) worst = error;
         }
     print_message("worst relative error %.3g\n", worst);
-    YES(worst < FLT_EPSILON);
+    YES(worst <= 8.5e-8);
 }
 
 TEST(exp_ends_in_zero_and_in_a_finite_number)
@@ -232,7 +232,7 @@ TEST(argmax_takes_the_first_of_equals_and_no_nan)
 
 int main(void)
 {
-    return RUN(T(exp_is_within_one_ulp_from_minus_87_to_88),
+    return RUN(T(exp_is_right_to_8_5e_minus_8_from_minus_87_to_88),
                T(exp_ends_in_zero_and_in_a_finite_number), T(exp_never_decreases),
                T(sincos_holds_for_angles_up_to_two_to_the_32),
                T(rope_angles_are_right_up_to_a_million_positions),
