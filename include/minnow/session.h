@@ -28,12 +28,13 @@ typedef enum mnw_kv_type {
     MNW_KV_DEFAULT = 0,   // int8
     MNW_KV_I8 = 1,        // int8 with a scale per position and head
     MNW_KV_F16 = 2,
+    MNW_KV_F32 = 3,       // exact, for comparisons: the reference backend only
 } mnw_kv_type;
 
 typedef struct mnw_session_opts {
     size_t      size;      // sizeof(mnw_session_opts)
     uint32_t    n_ctx;     // positions the KV cache can hold  [4096, or less if trained on less]
-    uint32_t    n_batch;   // most tokens evaluated at once    [256]
+    uint32_t    n_batch;   // most tokens evaluated at once, up to 4096   [256]
     mnw_kv_type kv_type;   // [int8]
 } mnw_session_opts;
 
@@ -60,7 +61,8 @@ MNW_API mnw_status mnw_session_feed(mnw_session *s, const int32_t *tokens, size_
 /* Called with the logits [V] after each fed token, in order.  Return false to cancel. */
 typedef bool mnw_logits_fn(void *user, size_t pos, const float *logits);
 
-/* The same as mnw_session_feed, and hand out the logits of every token. */
+/* The same as mnw_session_feed, and hand out the logits of every token.  When it fails, there are
+ * no current logits. */
 MNW_API mnw_status mnw_session_feed_each(mnw_session *s, const int32_t *tokens, size_t n,
                                          mnw_logits_fn *fn, void *user);
 
@@ -97,7 +99,9 @@ MNW_API mnw_status mnw_session_save(mnw_session *s, const char *path);
  * token again to have them.
  *
  * Errors: MNW_E_CORRUPT for another model, a damaged or shorter file; MNW_E_ARG for another KV
- *         type; MNW_E_FULL if it does not fit.  The session is untouched then. */
+ *         type; MNW_E_FULL if it does not fit; MNW_E_UNSUPPORTED for another version of the file;
+ *         MNW_E_NOMEM.  The session is untouched then.
+ * Allocs: the file's size, freed on return. */
 MNW_API mnw_status mnw_session_restore(mnw_session *s, const char *path);
 
 /* Make a running or the next feed stop with MNW_E_CANCELLED, within one layer of one batch.

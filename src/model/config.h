@@ -47,7 +47,7 @@ typedef struct mn_config {
  * a missing, mistyped or impossible value; both name the key.  MNW_E_NOMEM. */
 mnw_status mn_config_read(const mn_content *content, mn_pages *mem, mn_config *c, mn_err *err);
 
-/* The same for the rotary part alone; the rest of `c` is filled in.  (rope.c) */
+/* The same for the rotary part alone; the rest of `c` is filled in.  (rope_read.c) */
 mnw_status mn_rope_read(const mn_content *content, mn_pages *mem, mn_config *c, mn_err *err);
 
 #endif

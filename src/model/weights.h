@@ -5,6 +5,7 @@
 #ifndef MN_MODEL_WEIGHTS_H
 #define MN_MODEL_WEIGHTS_H
 
+#include "kernel/kernels.h"
 #include "model/config.h"
 
 /* A matrix of `rows` rows, one after another as the file has them, or a vector (rows 1), which is
@@ -24,17 +25,18 @@ typedef struct mn_layer {
 typedef struct mn_weights {
 #define G(field, need, rows, cols, gguf) mn_weight field;
 #include "model/weights.def"
-    bool      tied;    // head is embd
-    mn_layer *layer;   // [L]
+    bool      tied;       // head is embd
+    mn_layer *layer;      // [L]
+    size_t    n_unused;   // tensors of the file that no line of weights.def asks for,
+    mn_str    unused;     // and the first of them
 } mn_weights;
 
 /* Find every weight of weights.def and check its shape and type.  Matrices stay where they are and
  * are not touched; vectors that are not aligned f32 are converted into `mem`.
  *
- * *unused counts tensors nothing asked for; *first_unused is the name of the first.
  * Errors: MNW_E_FORMAT, MNW_E_UNSUPPORTED name the tensor; MNW_E_NOMEM. */
-mnw_status mn_weights_bind(const mn_content *content, const mn_config *c, mn_pages *mem,
-                           mn_weights *w, size_t *unused, mn_str *first_unused, mn_err *err);
+mnw_status mn_weights_bind(const mn_content *content, const mn_config *c, const mn_kernels *kernels,
+                           mn_pages *mem, mn_weights *w, mn_err *err);
 
 /* Row r of a matrix. */
 static inline const void *mn_weight_row(const mn_weight *w, size_t r)

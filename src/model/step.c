@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * step.c - the buffers of a step.
+ */
+#include "model/step.h"
+
+#include <string.h>
+
+enum { LD = 64 };   // rows of activations are padded to this many values
+
+static size_t round_up(size_t n, size_t to)
+{
+    return (n + to - 1) / to * to;
+}
+
+static mn_act plan_f32(mn_plan *p, size_t rows, size_t n)
+{
+    mn_act a = { .rows = rows, .n = n, .ld = round_up(n, LD) };
+    a.f = mn_plan_f32(p, rows, a.ld);
+    return a;
+}
+
+/* f32 and int8: the input of a matrix product. */
+static mn_act plan_input(mn_plan *p, size_t rows, size_t n)
+{
+    mn_act a = plan_f32(p, rows, n);
+    a.q = mn_plan_take(p, rows, a.ld, 1);
+    a.d = mn_plan_f32(p, rows, a.ld / 32);
+    a.s = mn_plan_f32(p, rows, a.ld / 16);
+    return a;
+}
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+void mn_step_plan(mn_plan *p, const mn_config *c, size_t T, size_t S, size_t threads,
+                  mn_scratch *buf)
+{
+    const size_t HP = (size_t)c->H * c->P, KP = (size_t)c->K * c->P;
+    const size_t group = smaller(c->H / c->K, MN_ATTN_GROUP);
+    buf->x = plan_f32(p, T, c->D);
+    buf->h = plan_input(p, larger(T, MN_ALONE * threads), c->D);
+    buf->q = plan_f32(p, T, HP);
+    buf->k = plan_f32(p, T, KP);
+    buf->v = plan_f32(p, T, KP);
+    buf->o = plan_input(p, T, HP);
+    buf->g = plan_input(p, T, c->F);
+    buf->u = plan_f32(p, T, c->F);
+    buf->y = plan_f32(p, T, c->D);
+    buf->angles = mn_plan_f32(p, T, c->rope.n);
+    buf->scores_of_thread = group * round_up(S, LD);
+    buf->scores = mn_plan_f32(p, threads, buf->scores_of_thread);
+    buf->row = mn_plan_f32(p, 1, larger(larger(c->D, HP), c->F));
+    buf->logits = mn_plan_f32(p, 1, c->V);
+}
+
+static void clear_tails(const mn_step *s, const mn_act *a)
+{
+    if (a->n == a->ld) return;
+    for (size_t t = 0; t < a->rows; t++) {
+        const mn_acts r = mn_act_from(s, a, t);
+        memset(r.f + a->n, 0, (a->ld - a->n) * sizeof *r.f);
+        memset(r.q + a->n, 0, a->ld - a->n);
+        memset(r.d + a->n / 32, 0, (a->ld / 32 - a->n / 32) * sizeof *r.d);
+        memset(r.s + a->n / 16, 0, (a->ld / 16 - a->n / 16) * sizeof *r.s);
+    }
+}
+
+void mn_step_clear(const mn_step *s)
+{
+    clear_tails(s, &s->buf.h);
+    clear_tails(s, &s->buf.o);
+    clear_tails(s, &s->buf.g);
+}
