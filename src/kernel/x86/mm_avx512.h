@@ -21,17 +21,6 @@
 #include "kernel/scalar/mm_scalar.h"
 #include "kernel/x86/mm_x86.h"
 
-#define MN_INLINE static inline __attribute__((always_inline))
-
-enum { MN_PREFETCH = 2048 };   // bytes ahead of each row
-
-/* What differs between types outside their readers. */
-typedef enum mn_form {
-    MN_FORM_PLAIN,
-    MN_FORM_SIGNED,   // codes are stored with 128 added; no offset
-    MN_FORM_HALVES,   // each half of a block has its own scale and offset
-} mn_form;
-
 /* Four rows x four blocks: the first and the second 16 codes of each block of each row, and per
  * lane [block][row] the scale and offset of both halves ([0] serves both unless MN_FORM_HALVES). */
 typedef struct mn_four {
@@ -54,20 +43,6 @@ typedef void mn_panel_fn(mn_panel *p, const uint8_t *const row[16], size_t b, si
 /* The gemm of every block type. */
 void mn_mm_panels__avx512(float *y, size_t ldy, const void *w, const mn_acts *x, size_t rows,
                           size_t cols, size_t T, mn_panel_fn *fill, size_t stride, mn_form form);
-
-MN_INLINE uint16_t mn_load16(const uint8_t *p)
-{
-    uint16_t v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
-
-MN_INLINE uint32_t mn_load32(const uint8_t *p)
-{
-    uint32_t v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
 
 /* 16 bytes from each of four places. */
 MN_INLINE __m512i mn_join4(const uint8_t *a, const uint8_t *b, const uint8_t *c, const uint8_t *d)
@@ -200,20 +175,6 @@ MN_INLINE void mn_mm_rows(float *y, const void *w, const mn_acts *x, size_t rows
         memcpy(y + rest, out, (rows - rest) * sizeof *y);
     }
 }
-
-/* Define the family of a type from four_<name> and panel_<name>; stride: bytes of `cols` values. */
-#define MN_MM_TYPE(name, form, stride)                                                             \
-    static void gemv_##name(float *y, size_t ldy, const void *w, const mn_acts *x, size_t rows,    \
-                            size_t cols, size_t T)                                                 \
-    {                                                                                              \
-        mn_mm_rows(y, w, x, rows, cols, stride, four_##name, form);                                \
-    }                                                                                              \
-    static void gemm_##name(float *y, size_t ldy, const void *w, const mn_acts *x, size_t rows,    \
-                            size_t cols, size_t T)                                                 \
-    {                                                                                              \
-        mn_mm_panels__avx512(y, ldy, w, x, rows, cols, T, panel_##name, stride, form);             \
-    }                                                                                              \
-    const mn_matmul mn_mm_##name##__avx512 = { gemv_##name, gemm_##name };
 
 /* Turn the 4 x 4 dwords of each part: dword [j][i] of out[m] is dword m of part j of z[i]. */
 MN_INLINE void mn_transpose(__m512i out[4], const __m512i z[4])

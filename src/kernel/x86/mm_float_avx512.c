@@ -9,10 +9,6 @@
 
 #include "kernel/x86/mm_x86.h"
 
-#define MN_INLINE static inline __attribute__((always_inline))
-
-enum { AHEAD = 2048 };
-
 /* Up to 16 weights from p, zeros where the mask is off. */
 MN_INLINE __m512 load(const uint8_t *p, __mmask16 m, mn_dtype_id type)
 {
@@ -49,7 +45,7 @@ MN_INLINE void tile(float *y, size_t ldy, size_t apart, size_t count, const uint
         __m512 w[4];
         for (int i = 0; i < 4; i++) {
             const uint8_t *p = row[i] + k * size;
-            if (N == 1) _mm_prefetch((const char *)p + AHEAD, _MM_HINT_T0);
+            if (N == 1) _mm_prefetch((const char *)p + MN_PREFETCH, _MM_HINT_T0);
             w[i] = load(p, 0xffff, type);
         }
         for (unsigned u = 0; u < N; u++) {

@@ -9,8 +9,6 @@
 #include "kernel/scalar/unpack.h"
 #include "kernel/x86/mm_avx512.h"
 
-enum { Q4_K_BYTES = 144, Q5_K_BYTES = 176, Q6_K_BYTES = 210 };
-
 /* A different shift for each part. */
 MN_INLINE __m512i shift_parts(__m512i v, int a, int b, int c, int d)
 {
@@ -83,12 +81,12 @@ MN_INLINE void four_k(mn_four *o, const uint8_t *const row[4], size_t b, size_t 
 
 MN_INLINE void four_q4_k(mn_four *o, const uint8_t *const row[4], size_t b, unsigned n)
 {
-    four_k(o, row, b, Q4_K_BYTES, 16, 0);
+    four_k(o, row, b, MN_Q4_K_BYTES, 16, 0);
 }
 
 MN_INLINE void four_q5_k(mn_four *o, const uint8_t *const row[4], size_t b, unsigned n)
 {
-    four_k(o, row, b, Q5_K_BYTES, 48, 16);
+    four_k(o, row, b, MN_Q5_K_BYTES, 48, 16);
 }
 
 /* Nibbles of two parts, then the two bits above them from their place in `high`. */
@@ -105,7 +103,7 @@ MN_INLINE void four_q6_k(mn_four *o, const uint8_t *const row[4], size_t b, unsi
     const uint8_t *p[4];
     uint32_t       scale[2][4];
     for (int i = 0; i < 4; i++) {
-        p[i] = row[i] + b / 8 * Q6_K_BYTES;
+        p[i] = row[i] + b / 8 * MN_Q6_K_BYTES;
         const uint8_t *high = p[i] + 128 + 32 * half;
         const __m512i  v = _mm512_loadu_si512(p[i] + 64 * half);
         const __m512i  h0 = _mm512_broadcast_i32x4(_mm_loadu_si128((const void *)high));
@@ -180,12 +178,12 @@ MN_INLINE void fill_k(mn_panel *o, const uint8_t *const row[16], size_t b0, size
 
 static void panel_q4_k(mn_panel *o, const uint8_t *const row[16], size_t b, size_t n)
 {
-    fill_k(o, row, b, n, Q4_K_BYTES, 16, 0);
+    fill_k(o, row, b, n, MN_Q4_K_BYTES, 16, 0);
 }
 
 static void panel_q5_k(mn_panel *o, const uint8_t *const row[16], size_t b, size_t n)
 {
-    fill_k(o, row, b, n, Q5_K_BYTES, 48, 16);
+    fill_k(o, row, b, n, MN_Q5_K_BYTES, 48, 16);
 }
 
 static void panel_q6_k(mn_panel *o, const uint8_t *const row[16], size_t b0, size_t n)
@@ -195,7 +193,7 @@ static void panel_q6_k(mn_panel *o, const uint8_t *const row[16], size_t b0, siz
         const unsigned half = (b0 + b) / 4 % 2;
         const uint8_t *p[16];
         __m512i        low[16], high[8];
-        for (int i = 0; i < 16; i++) p[i] = row[i] + (b0 + b) / 8 * Q6_K_BYTES;
+        for (int i = 0; i < 16; i++) p[i] = row[i] + (b0 + b) / 8 * MN_Q6_K_BYTES;
         for (unsigned i = 0; i < 4; i++) mn_turn16(low + 4 * i, p, 64 * half + 16 * i);
         for (unsigned i = 0; i < 2; i++) mn_turn16(high + 4 * i, p, 128 + 32 * half + 16 * i);
         for (unsigned j = 0; j < 4; j++) {
@@ -219,7 +217,7 @@ static void panel_q6_k(mn_panel *o, const uint8_t *const row[16], size_t b0, siz
     }
 }
 
-MN_MM_TYPE(q4_k, MN_FORM_PLAIN, cols / 256 * Q4_K_BYTES)
-MN_MM_TYPE(q5_k, MN_FORM_PLAIN, cols / 256 * Q5_K_BYTES)
-MN_MM_TYPE(q6_k, MN_FORM_HALVES, cols / 256 * Q6_K_BYTES)
+MN_MM_TYPE(q4_k, avx512, MN_FORM_PLAIN, four_q4_k, cols / 256 * MN_Q4_K_BYTES)
+MN_MM_TYPE(q5_k, avx512, MN_FORM_PLAIN, four_q5_k, cols / 256 * MN_Q5_K_BYTES)
+MN_MM_TYPE(q6_k, avx512, MN_FORM_HALVES, four_q6_k, cols / 256 * MN_Q6_K_BYTES)
 #endif

@@ -8,15 +8,8 @@
 #ifdef __AVX512VNNI__
 #include "kernel/x86/mm_avx512.h"
 
-/* How a block is laid out: its bytes, and where the high bits and the codes begin. */
-typedef struct layout {
-    size_t bytes, high, codes;
-    bool   has_offset, signed8;
-    float  zero;   // the offset is -zero * scale where the file has none
-} layout;
-
 /* Words 0-15: the first f16 of each [block][row]; words 16-31: the word after it. */
-MN_INLINE __m512i scale_words(const uint8_t *const row[4], size_t b, unsigned n, const layout *f)
+MN_INLINE __m512i scale_words(const uint8_t *const row[4], size_t b, unsigned n, const mn_layout *f)
 {
     // A 64-byte load sees all four blocks if they are short, else the first two; a second load
     // the others.  Neither reaches beyond block n - 1.
@@ -58,7 +51,7 @@ MN_INLINE __mmask64 join_bits(const uint8_t *a, const uint8_t *b, const uint8_t 
 }
 
 MN_INLINE void read_four(mn_four *o, const uint8_t *const row[4], size_t b, unsigned n,
-                         const layout *f)
+                         const mn_layout *f)
 {
     static const uint8_t zeros[40] = { 0 };
     const __m512i        nibble = _mm512_set1_epi8(15), fifth = _mm512_set1_epi8(16);
@@ -67,7 +60,7 @@ MN_INLINE void read_four(mn_four *o, const uint8_t *const row[4], size_t b, unsi
         for (unsigned j = 0; j < 4; j++) p[j] = j < n ? row[i] + (b + j) * f->bytes : zeros;
         const size_t  at = f->codes;
         const __m512i v = mn_join4(p[0] + at, p[1] + at, p[2] + at, p[3] + at);
-        if (f->signed8) {
+        if (f->is_signed) {
             const __m512i flip = _mm512_set1_epi8((char)0x80);
             o->low[i] = _mm512_xor_si512(v, flip);
             o->high[i] = _mm512_xor_si512(
@@ -92,14 +85,14 @@ MN_INLINE void read_four(mn_four *o, const uint8_t *const row[4], size_t b, unsi
 }
 
 MN_INLINE void fill_panel(mn_panel *o, const uint8_t *const row[16], size_t b0, size_t n,
-                          const layout *f)
+                          const mn_layout *f)
 {
     const __m512i nibble = _mm512_set1_epi8(15), flip = _mm512_set1_epi8((char)0x80);
     for (size_t b = 0; b < n; b++) {
         const size_t at = (b0 + b) * f->bytes;
         __m512i     *code = o->code[b];
         mn_turn16(code, row, at + f->codes);
-        if (f->signed8) {
+        if (f->is_signed) {
             mn_turn16(code + 4, row, at + f->codes + 16);
             for (int m = 0; m < 8; m++) code[m] = _mm512_xor_si512(code[m], flip);
         } else {
@@ -130,7 +123,7 @@ MN_INLINE void fill_panel(mn_panel *o, const uint8_t *const row[16], size_t b0, 
 }
 
 #define TYPE(name, form, ...)                                                                      \
-    static const layout layout_##name = { __VA_ARGS__ };                                           \
+    static const mn_layout layout_##name = { __VA_ARGS__ };                                        \
     MN_INLINE void four_##name(mn_four *o, const uint8_t *const row[4], size_t b, unsigned n)      \
     {                                                                                              \
         read_four(o, row, b, n, &layout_##name);                                                   \
@@ -139,11 +132,7 @@ MN_INLINE void fill_panel(mn_panel *o, const uint8_t *const row[16], size_t b0, 
     {                                                                                              \
         fill_panel(o, row, b, n, &layout_##name);                                                  \
     }                                                                                              \
-    MN_MM_TYPE(name, form, cols / 32 * layout_##name.bytes)
-
-TYPE(q4_0, MN_FORM_PLAIN, .bytes = 18, .codes = 2, .zero = 8.0f)
-TYPE(q4_1, MN_FORM_PLAIN, .bytes = 20, .codes = 4, .has_offset = true)
-TYPE(q5_0, MN_FORM_PLAIN, .bytes = 22, .high = 2, .codes = 6, .zero = 16.0f)
-TYPE(q5_1, MN_FORM_PLAIN, .bytes = 24, .high = 4, .codes = 8, .has_offset = true)
-TYPE(q8_0, MN_FORM_SIGNED, .bytes = 34, .codes = 2, .signed8 = true)
+    MN_MM_TYPE(name, avx512, form, four_##name, cols / 32 * layout_##name.bytes)
+MN_SIMPLE_TYPES(TYPE)
+#undef TYPE
 #endif

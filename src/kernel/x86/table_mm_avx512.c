@@ -8,17 +8,7 @@
 void mn_kernels_mm_avx512(mn_kernels *k)
 {
 #ifdef __AVX512VNNI__
-    k->mm_f32 = mn_mm_f32__avx512;
-    k->mm_f16 = mn_mm_f16__avx512;
-    k->mm_bf16 = mn_mm_bf16__avx512;
-    k->mm_q8_0 = mn_mm_q8_0__avx512;
-    k->mm_q4_0 = mn_mm_q4_0__avx512;
-    k->mm_q4_1 = mn_mm_q4_1__avx512;
-    k->mm_q5_0 = mn_mm_q5_0__avx512;
-    k->mm_q5_1 = mn_mm_q5_1__avx512;
-    k->mm_q4_k = mn_mm_q4_k__avx512;
-    k->mm_q5_k = mn_mm_q5_k__avx512;
-    k->mm_q6_k = mn_mm_q6_k__avx512;
+    MN_MM_TABLE(k, avx512);
 #else
     (void)k;
 #endif
