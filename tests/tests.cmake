@@ -1,5 +1,6 @@
 # Tests: each file tests/<suite>/test_*.c is one program of cmocka tests; finding it is enough.
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+pkg_check_modules(PCRE2 IMPORTED_TARGET libpcre2-8)   # an independent answer, where it is
 
 file(GLOB TEST_SOURCES CONFIGURE_DEPENDS tests/unit/test_*.c tests/law/test_*.c tests/golden/test_*.c
      tests/fault/test_*.c)
@@ -16,6 +17,11 @@ foreach(source ${TEST_SOURCES})
   get_filename_component(suite ${suite} NAME)
   set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300 LABELS ${suite})
 endforeach()
+
+if(PCRE2_FOUND)
+  target_link_libraries(test_pretok_pcre2 PRIVATE PkgConfig::PCRE2)
+  target_compile_definitions(test_pretok_pcre2 PRIVATE HAVE_PCRE2)
+endif()
 
 include(tests/fuzz/fuzz.cmake)
 

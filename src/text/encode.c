@@ -107,7 +107,7 @@ static mnw_status encode_marked(encoder *e, mn_str t)
     return MNW_OK;
 }
 
-/* Normalised text without added tokens. */
+/* Text as the vocabulary is written. */
 static mnw_status encode_plain(encoder *e, mn_str t)
 {
     const mnw_tokenizer *tok = e->tok;
@@ -176,8 +176,13 @@ static bool added_at(const encoder *e, const mn_prefix *set, mn_str t, size_t i,
         *f = (found){ id, i, end };
         any = true;
     }
-    if (!any || !(v->piece[f->id].added & MN_ADDED_SINGLE_WORD)) return any;
-    if (i && is_word(mn_utf8_at(t.p + step_back(t.p, i)))) return false;
+    return any;
+}
+
+static bool stands_alone(const encoder *e, mn_str t, const found *f)
+{
+    if (!(e->tok->vocab.piece[f->id].added & MN_ADDED_SINGLE_WORD)) return true;
+    if (f->begin && is_word(mn_utf8_at(t.p + step_back(t.p, f->begin)))) return false;
     return f->end == t.n || !is_word(mn_utf8_at(t.p + f->end));
 }
 
@@ -189,6 +194,10 @@ static bool next_added(const encoder *e, const mn_prefix *set, mn_str t, size_t 
     for (size_t i = from; i < t.n; i++) {
         const uint8_t b = (uint8_t)t.p[i];
         if (set->first[b] == set->first[b + 1] || !added_at(e, set, t, i, raw, f)) continue;
+        if (!stands_alone(e, t, f)) {   // nor is a shorter one looked for in there
+            i = f->end - 1;
+            continue;
+        }
         const uint8_t added = e->tok->vocab.piece[f->id].added;
         if (added & MN_ADDED_LSTRIP) {
             for (size_t k; f->begin > from; f->begin = k) {
@@ -206,19 +215,31 @@ static bool next_added(const encoder *e, const mn_prefix *set, mn_str t, size_t 
     return false;
 }
 
-/* A part between two added tokens of the raw text: normalise, then look for the other kind. */
+/* Composed text without added tokens. */
+static mnw_status encode_part(encoder *e, mn_str part, bool first)
+{
+    if (!part.n) return MNW_OK;
+    void      *block;
+    mn_str     t;
+    mnw_status st = mn_tokenizer_mark_spaces(e->tok, e->work.mem, part, first, &t, &block);
+    if (st == MNW_OK) st = encode_plain(e, t);
+    mn_free(e->work.mem, block);
+    return st;
+}
+
+/* A part between two added tokens of the raw text: compose, then look for those that want that. */
 static mnw_status encode_gap(encoder *e, mn_str gap, bool first)
 {
     if (!gap.n) return MNW_OK;
-    void      *block = NULL;
+    void      *block;
     mn_str     t;
-    mnw_status st = mn_tokenizer_normalize(e->tok, e->work.mem, gap, first, &t, &block);
+    mnw_status st = mn_tokenizer_compose(e->tok, e->work.mem, gap, &t, &block);
     size_t     at = 0;
     for (found f; st == MNW_OK && next_added(e, &e->tok->normal, t, at, false, &f); at = f.end) {
-        st = encode_plain(e, (mn_str){ t.p + at, f.begin - at });
+        st = encode_part(e, (mn_str){ t.p + at, f.begin - at }, first && at == 0);
         mn_work_emit(&e->work, (int32_t)f.id);
     }
-    if (st == MNW_OK) st = encode_plain(e, (mn_str){ t.p + at, t.n - at });
+    if (st == MNW_OK) st = encode_part(e, (mn_str){ t.p + at, t.n - at }, first && at == 0);
     mn_free(e->work.mem, block);
     return st;
 }

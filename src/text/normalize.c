@@ -13,10 +13,20 @@ static bool starts_spaced(mn_str t)
     return t.n && (t.p[0] == ' ' || (t.n >= 3 && memcmp(t.p, mark, 3) == 0));
 }
 
-/* Spaces to U+2581, with one in front where the tokenizer wants it. */
-static mnw_status mark_spaces(const mnw_tokenizer *tok, mn_mem *mem, mn_str t, bool first,
-                              mn_str *out, void **block)
+mnw_status mn_tokenizer_compose(const mnw_tokenizer *tok, mn_mem *mem, mn_str text, mn_str *out,
+                                void **block)
 {
+    *out = text;
+    *block = NULL;
+    return tok->nfc && mn_nfc_needed(text) ? mn_nfc(mem, text, out, block) : MNW_OK;
+}
+
+mnw_status mn_tokenizer_mark_spaces(const mnw_tokenizer *tok, mn_mem *mem, mn_str t, bool first,
+                                    mn_str *out, void **block)
+{
+    *out = t;
+    *block = NULL;
+    if (!tok->spaces) return MNW_OK;
     size_t bytes;
     if (!mn_mul_size(t.n, 3, &bytes) || !mn_add_size(bytes, 3, &bytes)) return MNW_E_NOMEM;
     char *p = *block = mn_alloc(mem, bytes);
@@ -42,17 +52,4 @@ static mnw_status mark_spaces(const mnw_tokenizer *tok, mn_mem *mem, mn_str t, b
     }
     *out = (mn_str){ p, n };
     return MNW_OK;
-}
-
-mnw_status mn_tokenizer_normalize(const mnw_tokenizer *tok, mn_mem *mem, mn_str text, bool first,
-                                  mn_str *out, void **block)
-{
-    *out = text;
-    *block = NULL;
-    if (tok->nfc && mn_nfc_needed(text)) MN_TRY(mn_nfc(mem, text, out, block));
-    if (!tok->spaces) return MNW_OK;
-    void            *composed = *block;
-    const mnw_status st = mark_spaces(tok, mem, *out, first, out, block);
-    mn_free(mem, composed);
-    return st;
 }

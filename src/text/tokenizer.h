@@ -122,9 +122,11 @@ mnw_status mn_tokenizer_json_pipeline(mnw_tokenizer *tok, const mn_json *normali
 /* Viterbi over a normalised part (unigram.c). */
 mnw_status mn_unigram(const mnw_tokenizer *tok, mn_work *w, mn_str text);
 
-/* The part between two added tokens to what the vocabulary is written in: NFC, U+2581 for spaces.
- * *out borrows `text` or *block (normalize.c). */
-mnw_status mn_tokenizer_normalize(const mnw_tokenizer *tok, mn_mem *mem, mn_str text, bool first,
-                                  mn_str *out, void **block);
+/* NFC, and U+2581 for spaces, where the tokenizer has them (normalize.c).  `first`: the text begins here.
+ * *out borrows `text` or *block, which is to be freed. */
+mnw_status mn_tokenizer_compose(const mnw_tokenizer *tok, mn_mem *mem, mn_str text, mn_str *out,
+                                void **block);
+mnw_status mn_tokenizer_mark_spaces(const mnw_tokenizer *tok, mn_mem *mem, mn_str text, bool first,
+                                    mn_str *out, void **block);
 
 #endif
