@@ -10,3 +10,8 @@ target_compile_definitions(minnow-cli PRIVATE _GNU_SOURCE)
 target_link_libraries(minnow-cli PRIVATE minnow PkgConfig::JANSSON PkgConfig::CURL PkgConfig::EDIT
                       Threads::Threads m)
 install(TARGETS minnow-cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+
+# Measures the library as an application would see it; bench/*.py compare with others.
+add_executable(minnow-bench ${CMAKE_CURRENT_SOURCE_DIR}/bench/bench.c)
+target_compile_definitions(minnow-bench PRIVATE _GNU_SOURCE)
+target_link_libraries(minnow-bench PRIVATE minnow)

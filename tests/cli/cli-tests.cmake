@@ -8,3 +8,10 @@ if(TARGET minnow-cli AND Python3_FOUND)
                          ENVIRONMENT "MINNOW=$<TARGET_FILE:minnow-cli>;PYTHONDONTWRITEBYTECODE=1")
   endforeach()
 endif()
+
+# A stranger builds with us.
+if(TARGET minnow-cli AND NOT CMAKE_CROSSCOMPILING AND NOT MINNOW_SANITIZE)
+  add_test(NAME embed COMMAND ${CMAKE_SOURCE_DIR}/tests/embed/embed.sh ${CMAKE_BINARY_DIR}
+           ${CMAKE_SOURCE_DIR}/tests/golden/tiny/qwen3.gguf)
+  set_tests_properties(embed PROPERTIES TIMEOUT 300 LABELS embed)
+endif()
