@@ -6,7 +6,7 @@ BUILD ?= build
 JOBS  ?= $(shell nproc 2>/dev/null || echo 2)
 TEST  = ctest --test-dir $(1) -j$(JOBS) --output-on-failure
 # $(call build,folder,preset): configure once; later the build notices changes by itself
-build = test -f $(1)/build.ninja || cmake --preset $(2) -B $(1); cmake --build $(1) -j$(JOBS)
+build = { test -f $(1)/build.ninja || cmake --preset $(2) -B $(1); } && cmake --build $(1) -j$(JOBS)
 
 .PHONY: all deps demo test check lint fmt asan ubsan tsan fuzz fault cov bench man install help clean
 .DEFAULT_GOAL := all
@@ -24,7 +24,7 @@ test: all            ## every test that needs no network
 	@$(call TEST,$(BUILD))
 
 check: all           ## every kernel of this processor against its scalar specification
-	@ctest --test-dir $(BUILD) -R "mncheck|kernel" -j$(JOBS) --output-on-failure
+	@$(BUILD)/tests/mncheck $(ARGS)
 
 lint: all            ## floors, banned functions, symbols, headers
 	@python3 tools/floors.py
@@ -40,7 +40,8 @@ asan ubsan tsan: deps ## the tests under a sanitizer
 fuzz: deps           ## run one fuzzer: make fuzz T=gguf [SECONDS=60]
 	@test -n "$(T)" || { echo "make fuzz T=<name>; there are: $$(ls tests/fuzz/fuzz_*.c | sed 's|.*fuzz_||;s|\.c||' | tr '\n' ' ')"; exit 2; }
 	@tools/deps.sh fuzz
-	@$(call build,build-fuzz,fuzz)
+	@test -f build-fuzz/build.ninja || cmake --preset fuzz -B build-fuzz
+	@cmake --build build-fuzz -j$(JOBS) --target fuzz_$(T)
 	@mkdir -p build-fuzz/found/$(T)
 	@build-fuzz/tests/fuzz_$(T) -max_total_time=$(or $(SECONDS),60) -timeout=10 build-fuzz/found/$(T) $(wildcard tests/fuzz/corpus/$(T))
 

@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import pty
 import signal
 import subprocess
 import tempfile
@@ -185,13 +186,33 @@ class Models(unittest.TestCase):
         with tempfile.TemporaryDirectory() as d:
             f = d + "/talk.json"
             call("chat", MODEL, "-n", "4", "--system", "Be brief", stdin="Hello\n/save %s\n" % f)
-            talk = json.load(open(f))
+            talk = json.loads(pathlib.Path(f).read_text())
             self.assertEqual([m["role"] for m in talk], ["system", "user", "assistant"])
             _, err = call("chat", MODEL, "-n", "4", stdin="/load %s\nAnd now?\n/save %s\n" % (f, f))
             self.assertIn("loaded 3 messages", err)
-            self.assertEqual(len(json.load(open(f))), 5)
+            self.assertEqual(len(json.loads(pathlib.Path(f).read_text())), 5)
             pathlib.Path(f).write_text('[{"role": 1}]')
             self.assertIn("expected a list", call("chat", MODEL, stdin="/load %s\n" % f)[1])
+
+    def test_on_a_terminal_lines_are_kept_in_a_private_history(self):
+        with tempfile.TemporaryDirectory() as d:
+            person, terminal = pty.openpty()
+            p = subprocess.Popen([MINNOW, "chat", MODEL, "-n", "4"], stdin=terminal, stdout=terminal, stderr=terminal,
+                                 env=dict(os.environ, XDG_STATE_HOME=d, TERM="vt100"), start_new_session=True)
+            os.close(terminal)
+            os.write(person, b"H\xc3\xa9llo\n/quit\n")
+            seen = b""
+            try:
+                while True:
+                    seen += os.read(person, 4096)
+            except OSError:                                 # the other side is closed
+                pass
+            os.close(person)
+            self.assertEqual(p.wait(timeout=60), 0, seen)
+            self.assertIn(b"> ", seen)
+            history = pathlib.Path(d, "minnow", "history")
+            self.assertIn("llo", history.read_text())
+            self.assertEqual(history.stat().st_mode & 0o777, 0o600)
 
     def test_ctrl_c_stops_the_answer_prints_figures_and_gives_130(self):
         p = subprocess.Popen([MINNOW, "run", MODEL, "Hello", "--raw", "--backend", "ref", "--temp", "3", "--ctx", "256"],
