@@ -39,7 +39,7 @@ typedef struct cli_sample_args {
     CLI_VALUE('c', "ctx", CLI_U32, offsetof(s, engine.n_ctx), "N", "positions the context can hold",\
               .min = 1, .max = 1 << 24, .env = "MINNOW_CTX"),                                      \
     CLI_VALUE(0, "kv", CLI_WORD, offsetof(s, engine.kv), "TYPE", "numbers in the KV cache",        \
-              .words = "i8 f16"),                                                                  \
+              .words = "i8 f16 f32"),                                                                  \
     CLI_VALUE(0, "backend", CLI_WORD, offsetof(s, engine.backend), "NAME", "who computes",         \
               .words = "cpu ref")
 
