@@ -89,18 +89,25 @@ INLINE void mix(float *o, size_t ldo, const float *p, size_t ld, const float *no
                 const mn_kv_head *kv, size_t n, size_t G, size_t i0, size_t width, bool i8)
 {
     float32x4_t acc[GROUP][4];
+    MN_UNROLL
     for (size_t g = 0; g < G; g++)
+        MN_UNROLL
         for (size_t c = 0; c < 2 * width; c++) acc[g][c] = vdupq_n_f32(0);
 
     const char *row = kv->v;
     for (size_t j = 0; j < n; j++, row += kv->stride_v) {
         float32x4_t v[4];
+        MN_UNROLL
         for (size_t c = 0; c < width; c++) widen(&v[2 * c], row, i0 + 8 * c, i8);
+        MN_UNROLL
         for (size_t g = 0; g < G; g++)
+            MN_UNROLL
             for (size_t c = 0; c < 2 * width; c++)
                 acc[g][c] = vfmaq_n_f32(acc[g][c], v[c], p[g * ld + j]);
     }
+    MN_UNROLL
     for (size_t g = 0; g < G; g++)
+        MN_UNROLL
         for (size_t c = 0; c < 2 * width; c++)
             vst1q_f32(o + g * ldo + i0 + 4 * c, vmulq_n_f32(acc[g][c], norm[g]));
 }
@@ -125,6 +132,8 @@ INLINE void attend(float *o, size_t ldo, const float *q, size_t ldq, const mn_kv
 
     if (P == 64)
         scores(scratch, ld, q, ldq, kv, n, G, 64, scale, i8);
+    else if (P == 128)
+        scores(scratch, ld, q, ldq, kv, n, G, 128, scale, i8);
     else
         scores(scratch, ld, q, ldq, kv, n, G, P, scale, i8);
 

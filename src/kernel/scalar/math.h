@@ -12,6 +12,14 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Before a loop of constant length over an array of vectors: gcc may else unroll it too late to keep
+ * the array in registers.  clang does so by itself, and complains where a length is not constant. */
+#ifdef __clang__
+#define MN_UNROLL
+#else
+#define MN_UNROLL _Pragma("GCC unroll 16")
+#endif
+
 /* Adding and subtracting this rounds |x| <= 2^22 to the nearest integer, ties to even; the low bits
  * of the sum then are that integer. */
 #define MN_MAGIC 12582912.0f

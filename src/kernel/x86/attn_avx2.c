@@ -77,17 +77,23 @@ INLINE void mix(float *o, size_t ldo, const float *p, size_t ld, const float *no
                 const mn_kv_head *kv, size_t n, size_t G, size_t i0, size_t width, bool i8)
 {
     __m256 acc[GROUP][2];
+    MN_UNROLL
     for (size_t g = 0; g < G; g++)
+        MN_UNROLL
         for (size_t c = 0; c < width; c++) acc[g][c] = _mm256_setzero_ps();
 
     const char *row = kv->v;
     for (size_t j = 0; j < n; j++, row += kv->stride_v)
+        MN_UNROLL
         for (size_t c = 0; c < width; c++) {
             const __m256 v = widen(row, i0 + 8 * c, i8);
+            MN_UNROLL
             for (size_t g = 0; g < G; g++)
                 acc[g][c] = _mm256_fmadd_ps(_mm256_set1_ps(p[g * ld + j]), v, acc[g][c]);
         }
+    MN_UNROLL
     for (size_t g = 0; g < G; g++)
+        MN_UNROLL
         for (size_t c = 0; c < width; c++)
             _mm256_storeu_ps(o + g * ldo + i0 + 8 * c,
                              _mm256_mul_ps(acc[g][c], _mm256_set1_ps(norm[g])));
@@ -113,6 +119,8 @@ INLINE void attend(float *o, size_t ldo, const float *q, size_t ldq, const mn_kv
 
     if (P == 64)
         scores(scratch, ld, q, ldq, kv, n, G, 64, scale, i8);
+    else if (P == 128)
+        scores(scratch, ld, q, ldq, kv, n, G, 128, scale, i8);
     else
         scores(scratch, ld, q, ldq, kv, n, G, P, scale, i8);
 

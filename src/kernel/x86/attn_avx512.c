@@ -2,10 +2,9 @@
  *
  * attn_avx512.c - attention of the query vectors that share a kv head.
  *
- * Scores: a position's key is widened once for all query vectors, one product vector per query is
- * parked in L1, and 16 of them (16 positions) are summed together by a tree of 15 additions that
- * keeps the canonical order.  Values: up to 7 x 64 outputs are summed while all positions
- * pass by once; at 7 a few of them spill, which costs less than widening the values twice.
+ * Scores: the keys of four positions are widened once and held for all query vectors; the sums of 16
+ * positions end together in a tree of 15 additions that keeps the canonical order.  Values: up to
+ * 7 x 64 outputs stay in registers while all positions pass by.
  */
 #include "kernel/x86/x86.h"
 
@@ -35,28 +34,37 @@ INLINE __mmask16 lanes(size_t i, size_t n)
 INLINE void scores(float *s, size_t ld, const float *q, size_t ldq, const mn_kv_head *kv, size_t n,
                    size_t G, size_t P, float scale, bool i8)
 {
-    __m512 product[GROUP][16], key[MAX_P / 16];
+    __m512 part[GROUP][4], key[4][MAX_P / 16];
 
     for (size_t j0 = 0; j0 < n; j0 += 16) {
-        for (size_t k = 0; k < 16; k++) {
-            const size_t place = j0 + 4 * (k & 3) + (k >> 2);   // see mn_sum16x16_avx512
-            const char  *row = (const char *)kv->k + (place < n ? place : n - 1) * kv->stride_k;
-            for (size_t i = 0; i < P; i += 16) key[i / 16] = widen(row, i, lanes(i, P), i8);
+        for (size_t r = 0; r < 4; r++) {
+            MN_UNROLL
+            for (size_t k = 0; k < 4; k++) {   // positions j0 + r, + 4, + 8, + 12: see mn_sum16_last
+                const size_t place = j0 + 4 * k + r < n ? j0 + 4 * k + r : n - 1;
+                const char  *row = (const char *)kv->k + place * kv->stride_k;
+                MN_UNROLL
+                for (size_t i = 0; i < P; i += 16) key[k][i / 16] = widen(row, i, lanes(i, P), i8);
+            }
             for (size_t g = 0; g < G; g++) {
-                __m512 acc = _mm512_setzero_ps();
+                __m512 acc[4];
+                MN_UNROLL
+                for (size_t k = 0; k < 4; k++) acc[k] = _mm512_setzero_ps();
+                MN_UNROLL
                 for (size_t i = 0; i < P; i += 16) {
                     const __mmask16 m = lanes(i, P);
                     const __m512    v = _mm512_maskz_loadu_ps(m, q + g * ldq + i);
-                    acc = _mm512_mask3_fmadd_ps(v, key[i / 16], acc, m);
+                    MN_UNROLL
+                    for (size_t k = 0; k < 4; k++)
+                        acc[k] = _mm512_mask3_fmadd_ps(v, key[k][i / 16], acc[k], m);
                 }
-                product[g][k] = acc;
+                part[g][r] = mn_sum16_first(acc[0], acc[1], acc[2], acc[3]);
             }
         }
         const __mmask16 m = lanes(j0, n);
         __m512          f = _mm512_set1_ps(scale);
         if (i8) f = _mm512_mul_ps(_mm512_maskz_loadu_ps(m, kv->ks + j0), f);
         for (size_t g = 0; g < G; g++) {
-            const __m512 v = _mm512_mul_ps(mn_sum16x16_avx512(product[g]), f);
+            const __m512 v = _mm512_mul_ps(mn_sum16_last(part[g]), f);
             _mm512_storeu_ps(s + g * ld + j0, _mm512_mask_mov_ps(_mm512_set1_ps(-INFINITY), m, v));
         }
     }
@@ -84,17 +92,23 @@ INLINE void mix(float *o, size_t ldo, const float *p, size_t ld, const float *no
                 bool i8)
 {
     __m512 acc[GROUP][4];
+    MN_UNROLL
     for (size_t g = 0; g < G; g++)
+        MN_UNROLL
         for (size_t c = 0; c < width; c++) acc[g][c] = _mm512_setzero_ps();
 
     const char *row = kv->v;
     for (size_t j = 0; j < n; j++, row += kv->stride_v)
+        MN_UNROLL
         for (size_t c = 0; c < width; c++) {
             const __m512 v = widen(row, i0 + 16 * c, m, i8);
+            MN_UNROLL
             for (size_t g = 0; g < G; g++)
                 acc[g][c] = _mm512_fmadd_ps(_mm512_set1_ps(p[g * ld + j]), v, acc[g][c]);
         }
+    MN_UNROLL
     for (size_t g = 0; g < G; g++)
+        MN_UNROLL
         for (size_t c = 0; c < width; c++)
             _mm512_mask_storeu_ps(o + g * ldo + i0 + 16 * c, m,
                                   _mm512_mul_ps(acc[g][c], _mm512_set1_ps(norm[g])));

@@ -72,9 +72,11 @@ static inline float mn_sum16_avx2(__m256 lo, __m256 hi)
 static inline __m256 mn_sum8x8_avx2(const __m256 b[8])
 {
     __m256 c[4], d[2];
+    MN_UNROLL
     for (int i = 0; i < 4; i++)
         c[i] = _mm256_add_ps(_mm256_permute2f128_ps(b[2 * i], b[2 * i + 1], 0x20),
                              _mm256_permute2f128_ps(b[2 * i], b[2 * i + 1], 0x31));
+    MN_UNROLL
     for (int i = 0; i < 2; i++) {
         const __m256d lo = _mm256_castps_pd(c[2 * i]), hi = _mm256_castps_pd(c[2 * i + 1]);
         d[i] = _mm256_add_ps(_mm256_castpd_ps(_mm256_unpacklo_pd(lo, hi)),

@@ -46,23 +46,28 @@ static inline float mn_sum16_avx512(__m512 a)
     return _mm_cvtss_f32(_mm_add_ss(d, _mm_movehdup_ps(d)));
 }
 
-/* mn_sum16 of 16 vectors at once: each step halves two vectors into one.  Lane j is the sum of
- * a[4 (j % 4) + j / 4]: that is where the steps leave it, and the caller can store it there. */
-static inline __m512 mn_sum16x16_avx512(const __m512 a[16])
+/* mn_sum16 of 16 vectors at once, in two halves.  Each step halves two vectors into one.
+ *
+ * The first two steps: (i, i + 8) and (i, i + 4) of four vectors, one in each quarter. */
+static inline __m512 mn_sum16_first(__m512 a0, __m512 a1, __m512 a2, __m512 a3)
 {
-    __m512 b[8], c[4], d[2];
-    for (int i = 0; i < 8; i++)
-        b[i] = _mm512_add_ps(_mm512_shuffle_f32x4(a[2 * i], a[2 * i + 1], 0x44),
-                             _mm512_shuffle_f32x4(a[2 * i], a[2 * i + 1], 0xee));
-    for (int i = 0; i < 4; i++)
-        c[i] = _mm512_add_ps(_mm512_shuffle_f32x4(b[2 * i], b[2 * i + 1], 0x88),
-                             _mm512_shuffle_f32x4(b[2 * i], b[2 * i + 1], 0xdd));
-    for (int i = 0; i < 2; i++) {
-        const __m512d lo = _mm512_castps_pd(c[2 * i]), hi = _mm512_castps_pd(c[2 * i + 1]);
-        d[i] = _mm512_add_ps(_mm512_castpd_ps(_mm512_unpacklo_pd(lo, hi)),
-                             _mm512_castpd_ps(_mm512_unpackhi_pd(lo, hi)));
-    }
-    return _mm512_add_ps(_mm512_shuffle_ps(d[0], d[1], 0x88), _mm512_shuffle_ps(d[0], d[1], 0xdd));
+    const __m512 b0 = _mm512_add_ps(_mm512_shuffle_f32x4(a0, a1, 0x44),
+                                    _mm512_shuffle_f32x4(a0, a1, 0xee));
+    const __m512 b1 = _mm512_add_ps(_mm512_shuffle_f32x4(a2, a3, 0x44),
+                                    _mm512_shuffle_f32x4(a2, a3, 0xee));
+    return _mm512_add_ps(_mm512_shuffle_f32x4(b0, b1, 0x88), _mm512_shuffle_f32x4(b0, b1, 0xdd));
+}
+
+/* The last two: (i, i + 2) and (0, 1).  Lane 4 k + r is the sum of quarter k of c[r]. */
+static inline __m512 mn_sum16_last(const __m512 c[4])
+{
+    const __m512d c0 = _mm512_castps_pd(c[0]), c1 = _mm512_castps_pd(c[1]);
+    const __m512d c2 = _mm512_castps_pd(c[2]), c3 = _mm512_castps_pd(c[3]);
+    const __m512  d0 = _mm512_add_ps(_mm512_castpd_ps(_mm512_unpacklo_pd(c0, c1)),
+                                     _mm512_castpd_ps(_mm512_unpackhi_pd(c0, c1)));
+    const __m512  d1 = _mm512_add_ps(_mm512_castpd_ps(_mm512_unpacklo_pd(c2, c3)),
+                                     _mm512_castpd_ps(_mm512_unpackhi_pd(c2, c3)));
+    return _mm512_add_ps(_mm512_shuffle_ps(d0, d1, 0x88), _mm512_shuffle_ps(d0, d1, 0xdd));
 }
 #endif
 
