@@ -2,7 +2,7 @@
  *
  * mm_scalar.h - the order of the sums in a matrix product, which every tier keeps.
  *
- * Block types: a row is cut into chunks of 1024 columns, a chunk into blocks of 32.  The 32 products
+ * Block types: a row is cut into chunks of 512 columns, a chunk into blocks of 32.  The 32 products
  * of a block are integers and summed exactly; then, in f32, with four partial sums per chunk,
  *
  *     acc[b % 4] = fma(scale * d, (float)sum of products, acc[b % 4])
@@ -24,7 +24,7 @@
 #define MN_KERNEL_MM_SCALAR_H
 
 enum {
-    MN_MM_CHUNK = 32,   // blocks
+    MN_MM_CHUNK = 16,   // blocks
 };
 
 #define MN_Q8_TINY 0x1p-60f

@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mm_panel_avx512.c - a panel of 16 unpacked rows times up to 12 tokens: the gemm of all block types.
+ * mm_panel_avx512.c - two panels of 16 unpacked rows times up to 6 tokens: the gemm of all block types.
  *
- * Twelve tokens need 12 integer and 12 float sums in registers; the four partial sums of an output
- * are therefore made one after another, each over every fourth block of the chunk.
+ * 2 x 6 integer and as many float sums fill the registers; a broadcast activation serves two
+ * VPDPBUSD, because one each would keep the load ports busier than the multipliers.  The four partial
+ * sums of an output are made one after another, each over every fourth block of the chunk.
  */
 #include "kernel/kernels.h"
 
 #ifdef __AVX512VNNI__
 #include "kernel/x86/mm_avx512.h"
 
-enum { TOKENS = 12 };
+enum { TOKENS = 6, PANELS = 2 };
 
-/* Of each token and block: the sum that goes with the offset, or with MN_FORM_SIGNED's added 128. */
-typedef union sums {
-    float   s[TOKENS][MN_MM_CHUNK];
+/* What a block of a token contributes besides its codes.  s[0]: of both halves together unless
+ * MN_FORM_HALVES; start: -128 times the sum of the codes, in MN_FORM_SIGNED. */
+typedef struct factors {
+    float   d[TOKENS][MN_MM_CHUNK], s[2][TOKENS][MN_MM_CHUNK];
     int32_t start[TOKENS][MN_MM_CHUNK];
-} sums;
+} factors;
 
 /* Lane i: the sum of the eight dwords of block i of eight. */
 MN_INLINE __m256i block_sums(const int8_t *q)
@@ -32,130 +34,141 @@ MN_INLINE __m256i block_sums(const int8_t *q)
                             _mm256_permute2x128_si256(a, b, 0x31));
 }
 
-MN_INLINE void prepare(sums *o, const mn_acts *x, size_t t, size_t b0, size_t n, unsigned N,
-                       mn_form form)
+/* The factors of n blocks of one token. */
+MN_INLINE void prepare_token(factors *o, unsigned u, const int8_t *q, const float *d, const float *s,
+                             size_t n, mn_form form)
 {
-    for (unsigned u = 0; u < N; u++) {
-        const int8_t *q = x->q + (t + u) * x->ld + 32 * b0;
-        const float  *s = x->s + (t + u) * x->ld / 16 + 2 * b0;
-        size_t        b = 0;
-        if (form == MN_FORM_SIGNED) {
-            for (; b + 8 <= n; b += 8) {
-                const __m256i sum = block_sums(q + 32 * b);
-                _mm256_storeu_si256((void *)(o->start[u] + b),
-                                    _mm256_sub_epi32(_mm256_setzero_si256(),
-                                                     _mm256_slli_epi32(sum, 7)));
-            }
-            for (; b < n; b++) {
-                int sum = 0;
-                for (size_t k = 0; k < 32; k++) sum += q[32 * b + k];
-                o->start[u][b] = -128 * sum;
-            }
-        } else if (form == MN_FORM_PLAIN) {
-            const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26,
-                                                   28, 30);
-            const __m512i odd = _mm512_or_si512(even, _mm512_set1_epi32(1));
-            for (; b + 16 <= n; b += 16) {
-                const __m512 low = _mm512_loadu_ps(s + 2 * b), high = _mm512_loadu_ps(s + 2 * b + 16);
-                _mm512_storeu_ps(o->s[u] + b,
-                                 _mm512_add_ps(_mm512_permutex2var_ps(low, even, high),
-                                               _mm512_permutex2var_ps(low, odd, high)));
-            }
-            for (; b < n; b++) o->s[u][b] = s[2 * b] + s[2 * b + 1];
+    memcpy(o->d[u], d, n * sizeof *d);
+    if (form == MN_FORM_SIGNED) {
+        size_t b = 0;
+        for (; b + 8 <= n; b += 8) {
+            const __m256i sum = _mm256_slli_epi32(block_sums(q + 32 * b), 7);
+            _mm256_storeu_si256((void *)(o->start[u] + b),
+                                _mm256_sub_epi32(_mm256_setzero_si256(), sum));
         }
+        for (; b < n; b++) {
+            int sum = 0;
+            for (size_t k = 0; k < 32; k++) sum += q[32 * b + k];
+            o->start[u][b] = -128 * sum;
+        }
+        return;
     }
+    const __m512i   even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    const __m512i   odd = _mm512_or_si512(even, _mm512_set1_epi32(1));
+    const __mmask16 first = (__mmask16)(n >= 8 ? 0xffff : (1u << 2 * n) - 1);
+    const __mmask16 second = (__mmask16)(n > 8 ? (1u << 2 * (n - 8)) - 1 : 0);
+    const __m512    a = _mm512_maskz_loadu_ps(first, s), b = _mm512_maskz_loadu_ps(second, s + 16);
+    const __m512    low = _mm512_permutex2var_ps(a, even, b), high = _mm512_permutex2var_ps(a, odd, b);
+    _mm512_storeu_ps(o->s[0][u], form == MN_FORM_HALVES ? low : _mm512_add_ps(low, high));
+    if (form == MN_FORM_HALVES) _mm512_storeu_ps(o->s[1][u], high);
 }
 
-/* acc[u] += the products of half h (or both halves) of block b with token u. */
-MN_INLINE void add_block(__m512 acc[TOKENS], const mn_panel *p, size_t b, const int8_t *q,
-                         const float *d, const float *s, const sums *o, size_t ld, unsigned N,
-                         mn_form form, int h)
+/* acc[p][u] += the products of half h (or both halves) of block b of panel p with token u. */
+MN_INLINE void add_block(__m512 acc[PANELS][TOKENS], const mn_panel *panel, size_t b, const int8_t *q,
+                         const factors *o, size_t ld, unsigned N, mn_form form, int h)
 {
-    __m512i sum[TOKENS];
+    __m512i sum[PANELS][TOKENS];
     for (unsigned u = 0; u < N; u++) {
-        sum[u] = form == MN_FORM_SIGNED ? _mm512_set1_epi32(o->start[u][b]) : _mm512_setzero_si512();
+        sum[0][u] = sum[1][u] = form == MN_FORM_SIGNED ? _mm512_set1_epi32(o->start[u][b])
+                                                       : _mm512_setzero_si512();
     }
     const int from = 4 * h, to = form == MN_FORM_HALVES ? from + 4 : 8;
     for (int m = from; m < to; m++) {
-        const __m512i w = p->code[b][m];
+        const __m512i w0 = panel[0].code[b][m], w1 = panel[1].code[b][m];
         for (unsigned u = 0; u < N; u++) {
             int32_t v;
             memcpy(&v, q + u * ld + 4 * m, sizeof v);
-            sum[u] = _mm512_dpbusd_epi32(sum[u], w, _mm512_set1_epi32(v));
+            const __m512i x = _mm512_set1_epi32(v);
+            sum[0][u] = _mm512_dpbusd_epi32(sum[0][u], w0, x);
+            sum[1][u] = _mm512_dpbusd_epi32(sum[1][u], w1, x);
         }
     }
-    const __m512 scale = p->scale[b][h], offset = p->offset[b][h];
     for (unsigned u = 0; u < N; u++) {
-        const __m512 sd = _mm512_mul_ps(scale, _mm512_set1_ps(d[u * ld / 32]));
-        acc[u] = _mm512_fmadd_ps(sd, _mm512_cvtepi32_ps(sum[u]), acc[u]);
-        if (form == MN_FORM_SIGNED) continue;
-        const float v = form == MN_FORM_HALVES ? s[u * ld / 16 + (unsigned)h] : o->s[u][b];
-        acc[u] = _mm512_fmadd_ps(offset, _mm512_set1_ps(v), acc[u]);
+        const __m512 d = _mm512_set1_ps(o->d[u][b]);
+        for (int p = 0; p < PANELS; p++) {
+            acc[p][u] = _mm512_fmadd_ps(_mm512_mul_ps(panel[p].scale[b][h], d),
+                                        _mm512_cvtepi32_ps(sum[p][u]), acc[p][u]);
+            if (form == MN_FORM_SIGNED) continue;
+            acc[p][u] = _mm512_fmadd_ps(panel[p].offset[b][h], _mm512_set1_ps(o->s[h][u][b]), acc[p][u]);
+        }
     }
 }
 
-/* N tokens from t on with n blocks from b0 on; y: of the panel's first row and token t. */
-MN_INLINE void tile(float *y, size_t ldy, const mn_panel *p, const mn_acts *x, size_t t, size_t b0,
-                    size_t n, __mmask16 rows, unsigned N, mn_form form)
+/* N tokens from t on with n blocks from b0 on; y: of the panels' first row and token t; rows: a bit
+ * for each row that exists. */
+MN_INLINE void tile(float *y, size_t ldy, const mn_panel *panel, const mn_acts *x, size_t t, size_t b0,
+                    size_t n, uint32_t rows, unsigned N, mn_form form)
 {
     const size_t  ld = x->ld;
     const int8_t *q = x->q + t * ld + 32 * b0;
-    const float  *d = x->d + t * ld / 32 + b0, *s = x->s + t * ld / 16 + 2 * b0;
-    sums          o;
-    __m512        part[3][TOKENS];
-    prepare(&o, x, t, b0, n, N, form);
-
+    factors       o;
+    __m512        part[3][PANELS][TOKENS];
+    for (unsigned u = 0; u < N; u++) {
+        prepare_token(&o, u, q + u * ld, x->d + (t + u) * ld / 32 + b0,
+                      x->s + (t + u) * ld / 16 + 2 * b0, n, form);
+    }
     for (size_t j = 0; j < 4; j++) {   // partial sums 0, 2, 1, 3: the order in which they are added
-        const size_t from = j >> 1 | (j & 1) << 1;
-        __m512       acc[TOKENS];
-        for (unsigned u = 0; u < N; u++) acc[u] = _mm512_setzero_ps();
-        for (size_t b = from; b < n; b += 4) {
-            add_block(acc, p, b, q + 32 * b, d + b, s + 2 * b, &o, ld, N, form, 0);
-            if (form == MN_FORM_HALVES) {
-                add_block(acc, p, b, q + 32 * b, d + b, s + 2 * b, &o, ld, N, form, 1);
-            }
+        __m512 acc[PANELS][TOKENS];
+        for (unsigned u = 0; u < N; u++) acc[0][u] = acc[1][u] = _mm512_setzero_ps();
+        for (size_t b = j >> 1 | (j & 1) << 1; b < n; b += 4) {
+            add_block(acc, panel, b, q + 32 * b, &o, ld, N, form, 0);
+            if (form == MN_FORM_HALVES) add_block(acc, panel, b, q + 32 * b, &o, ld, N, form, 1);
         }
         for (unsigned u = 0; u < N; u++) {
-            if (j < 3) {
-                part[j][u] = j == 1 ? _mm512_add_ps(part[0][u], acc[u]) : acc[u];
-                continue;
+            for (int p = 0; p < PANELS; p++) {
+                if (j < 3) {
+                    part[j][p][u] = j == 1 ? _mm512_add_ps(part[0][p][u], acc[p][u]) : acc[p][u];
+                    continue;
+                }
+                const __mmask16 mask = (__mmask16)(rows >> 16 * p);
+                float          *out = y + u * ldy + 16 * p;
+                __m512          v = _mm512_add_ps(part[1][p][u], _mm512_add_ps(part[2][p][u], acc[p][u]));
+                if (b0) v = _mm512_add_ps(_mm512_maskz_loadu_ps(mask, out), v);
+                _mm512_mask_storeu_ps(out, mask, v);
             }
-            __m512 chunk = _mm512_add_ps(part[1][u], _mm512_add_ps(part[2][u], acc[u]));
-            float *out = y + u * ldy;
-            if (b0) chunk = _mm512_add_ps(_mm512_maskz_loadu_ps(rows, out), chunk);
-            _mm512_mask_storeu_ps(out, rows, chunk);
         }
     }
 }
 
-MN_INLINE void all_tokens(float *y, size_t ldy, const mn_panel *p, const mn_acts *x, size_t T,
-                          size_t b0, size_t n, __mmask16 rows, mn_form form)
+/* All tokens, in tiles as equal as they can be: 7 are 4 and 3, not 6 and 1. */
+MN_INLINE void all_tokens(float *y, size_t ldy, const mn_panel *panel, const mn_acts *x, size_t T,
+                          size_t b0, size_t n, uint32_t rows, mn_form form)
 {
-    size_t t = 0;
-    for (; t + 12 <= T; t += 12) tile(y + t * ldy, ldy, p, x, t, b0, n, rows, 12, form);
-    for (; t + 6 <= T; t += 6) tile(y + t * ldy, ldy, p, x, t, b0, n, rows, 6, form);
-    for (; t + 3 <= T; t += 3) tile(y + t * ldy, ldy, p, x, t, b0, n, rows, 3, form);
-    for (; t < T; t++) tile(y + t * ldy, ldy, p, x, t, b0, n, rows, 1, form);
+    size_t tiles = (T + TOKENS - 1) / TOKENS;
+    for (size_t t = 0; t < T; tiles--) {
+        const size_t N = (T - t + tiles - 1) / tiles;
+        float       *out = y + t * ldy;
+        switch (N) {
+        case 6: tile(out, ldy, panel, x, t, b0, n, rows, 6, form); break;
+        case 5: tile(out, ldy, panel, x, t, b0, n, rows, 5, form); break;
+        case 4: tile(out, ldy, panel, x, t, b0, n, rows, 4, form); break;
+        case 3: tile(out, ldy, panel, x, t, b0, n, rows, 3, form); break;
+        case 2: tile(out, ldy, panel, x, t, b0, n, rows, 2, form); break;
+        default: tile(out, ldy, panel, x, t, b0, n, rows, 1, form); break;
+        }
+        t += N;
+    }
 }
 
 void mn_mm_panels__avx512(float *y, size_t ldy, const void *w, const mn_acts *x, size_t rows,
                           size_t cols, size_t T, mn_panel_fn *fill, size_t stride, mn_form form)
 {
+    enum { ROWS = 16 * PANELS };
     const uint8_t *base = w;
     const size_t   blocks = cols / 32;
-    mn_panel       p;
-    for (size_t r = 0; r < rows; r += 16) {
-        const size_t   count = rows - r < 16 ? rows - r : 16;
-        const uint8_t *row[16];
-        for (size_t i = 0; i < 16; i++) row[i] = base + (r + (i < count ? i : count - 1)) * stride;
+    mn_panel       panel[PANELS];
+    for (size_t r = 0; r < rows; r += ROWS, y += ROWS) {
+        const size_t   count = rows - r < ROWS ? rows - r : ROWS;
+        const uint32_t mask = 0xffffffff >> (ROWS - count);
+        const uint8_t *row[ROWS];
+        for (size_t i = 0; i < ROWS; i++) row[i] = base + (r + (i < count ? i : count - 1)) * stride;
         for (size_t b = 0; b < blocks; b += MN_MM_CHUNK) {
-            const size_t    n = blocks - b < MN_MM_CHUNK ? blocks - b : MN_MM_CHUNK;
-            const __mmask16 mask = (__mmask16)((1u << count) - 1);
-            fill(&p, row, b, n);
+            const size_t n = blocks - b < MN_MM_CHUNK ? blocks - b : MN_MM_CHUNK;
+            for (int p = 0; p < PANELS; p++) fill(&panel[p], row + 16 * p, b, n);
             switch (form) {
-            case MN_FORM_PLAIN: all_tokens(y + r, ldy, &p, x, T, b, n, mask, MN_FORM_PLAIN); break;
-            case MN_FORM_SIGNED: all_tokens(y + r, ldy, &p, x, T, b, n, mask, MN_FORM_SIGNED); break;
-            case MN_FORM_HALVES: all_tokens(y + r, ldy, &p, x, T, b, n, mask, MN_FORM_HALVES); break;
+            case MN_FORM_PLAIN: all_tokens(y, ldy, panel, x, T, b, n, mask, MN_FORM_PLAIN); break;
+            case MN_FORM_SIGNED: all_tokens(y, ldy, panel, x, T, b, n, mask, MN_FORM_SIGNED); break;
+            case MN_FORM_HALVES: all_tokens(y, ldy, panel, x, T, b, n, mask, MN_FORM_HALVES); break;
             }
         }
     }
