@@ -39,7 +39,8 @@ MNW_API void mnw_tokenizer_close(mnw_tokenizer *tok);
  *
  * Sets *n to the number of ids needed; writes at most `cap`.
  * Errors: MNW_E_BUFFER if cap was too small (`ids` may be NULL with cap 0); MNW_E_LIMIT over
- *         2^31-1 bytes; MNW_E_NOMEM.
+ *         2^31-1 bytes; MNW_E_NOMEM.  Some vocabularies lack bytes that text hardly has; those are left
+ *         out with the warning MNW_WARNING_TRUNCATED.
  * Threads: any number at once.
  * Allocs: working memory in proportion to the text, freed on return. */
 MNW_API mnw_status mnw_tokenizer_encode(const mnw_tokenizer *tok, const char *text, size_t len,

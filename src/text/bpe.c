@@ -42,6 +42,8 @@ static void emit(const mn_bpe *b, mn_work *w, const char *s, size_t n, int32_t i
         if (b->fuse_unknown && w->after_unknown) return;
         mn_work_emit(w, b->unknown);
         w->after_unknown = true;
+    } else {
+        w->lost++;
     }
 }
 

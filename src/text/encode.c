@@ -43,7 +43,9 @@ static mnw_status word_through_cache(encoder *e, mn_str word)
     aside.n = 0;
     MN_TRY(mn_bpe_word(&e->tok->bpe, &aside, word));   // needs no block: the word is short
     for (size_t i = 0; i < aside.n; i++) mn_work_emit(w, id[i]);
-    if (aside.n <= MN_CACHE_IDS) {
+    const bool whole = aside.lost == w->lost;
+    w->lost = aside.lost;
+    if (whole && aside.n <= MN_CACHE_IDS) {
         c->len = (uint8_t)word.n;
         c->n = (uint8_t)aside.n;
         memcpy(c->key, word.p, word.n);
@@ -340,6 +342,11 @@ mnw_status mn_tokenizer_encode_spans(const mnw_tokenizer *tok, const char *text,
         .special = flags & MNW_ENCODE_SPECIAL,
     };
     MN_TRY(encode(&e, flags & MNW_ENCODE_BOS));
+    if (e.work.lost) {
+        MN_TRY(mn_warn(tok->ctx, MNW_WARNING_TRUNCATED, NULL,
+                       "tokenizer: %zu bytes or characters have no token and are left out",
+                       e.work.lost));
+    }
     *n = e.work.n;
     return *n > e.work.cap ? MNW_E_BUFFER : MNW_OK;
 }

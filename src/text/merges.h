@@ -39,8 +39,8 @@ static inline uint32_t mn_merges_rank(const mn_merges *m, int32_t left, int32_t 
     for (uint32_t i = (uint32_t)((key * 0x9E3779B97F4A7C15u) >> 32) & m->mask;;
          i = (i + 1) & m->mask) {
         const uint64_t slot = m->slot[i];
+        if (slot == UINT64_MAX) return MN_NO_MERGE;   // first: it looks like the pair of the last ids
         if (slot >> 24 == key) return (uint32_t)(slot >> 2) & 0x3FFFFF;
-        if (slot == UINT64_MAX) return MN_NO_MERGE;
     }
 }
 

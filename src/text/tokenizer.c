@@ -70,7 +70,7 @@ mnw_status mn_tokenizer_index(mnw_tokenizer *tok, mn_err *err)
 }
 
 /* Ids of the 256 bytes: in GPT-2's alphabet, or as <0xXX>. */
-static mnw_status find_bytes(mnw_tokenizer *tok, mn_err *err)
+static void find_bytes(mnw_tokenizer *tok)
 {
     unsigned missing = 0;
     for (int b = 0; b < 256; b++) {
@@ -91,13 +91,7 @@ static mnw_status find_bytes(mnw_tokenizer *tok, mn_err *err)
         missing += id < 0;
         if (id >= 0 && !tok->bpe.bytes && tok->bpe.fallback) tok->vocab.piece[id].kind = MN_PIECE_BYTE;
     }
-    if (!tok->bpe.bytes) {
-        tok->bpe.fallback = tok->bpe.fallback && !missing;
-        return MNW_OK;
-    }
-    if (!missing || tok->unknown >= 0) return MNW_OK;
-    return mn_warn(tok->ctx, MNW_WARNING_METADATA, err,
-                   "tokenizer: %u of 256 bytes have no piece; text with them loses them", missing);
+    tok->bpe.fallback = tok->bpe.fallback && !missing;
 }
 
 /* Lists of added tokens to look for in raw and in normalised text. */
@@ -235,7 +229,7 @@ bool mn_tokenizer_add_merge(mnw_tokenizer *tok, mn_str left, mn_str right, uint3
 
 mnw_status mn_tokenizer_finish(mnw_tokenizer *tok, mn_err *err)
 {
-    MN_TRY(find_bytes(tok, err));
+    find_bytes(tok);
     MN_TRY(list_added(tok, err));
     look_for_spanning(tok);
     if (tok->kind == MN_TOK_UNIGRAM) MN_TRY(list_pieces(tok, err));

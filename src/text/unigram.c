@@ -31,6 +31,8 @@ static void emit_unknown(const mnw_tokenizer *tok, mn_work *w, const char *s, si
     } else if (tok->unknown >= 0) {
         if (!w->after_unknown) mn_work_emit(w, tok->unknown);
         w->after_unknown = true;
+    } else {
+        w->lost++;
     }
 }
 

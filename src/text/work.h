@@ -27,6 +27,7 @@ typedef struct mn_work {
     void      *block;          // for words of many symbols; only grows
     size_t     block_bytes;
     uint64_t   steps;          // heap operations so far: tests see that long words stay linear
+    size_t     lost;           // symbols that have no id and no stand-in
     int32_t    last;           // the last id, if n
     bool       after_unknown;  // the last id is the unknown one, and they are to be fused
 } mn_work;

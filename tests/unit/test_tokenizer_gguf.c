@@ -279,6 +279,25 @@ TEST(a_tokenizer_needs_tokens)
     refuse(&s, MNW_E_LIMIT, "tokens: 0", "1 to");
 }
 
+TEST(bytes_without_a_token_are_left_out_with_a_warning)
+{
+    static const char *const token[] = { "a", "b", "ab", "<eos>" };
+    tok_bench                t;
+    spec                     s = bpe();
+    s.token = token;
+    s.unk = 0;
+    accept(&t, &s);
+    EQ(t.warnings, 0);
+    tok_expect(t.tok, "a!b", 3, 0, (int32_t[]){ 0, 1 }, 2);
+    EQ(t.warnings, 1);
+    EQ(t.last_warning, MNW_WARNING_TRUNCATED);
+    int32_t ids[4];
+    size_t  n;
+    t.ctx.opts.strict = true;
+    EQ(mnw_tokenizer_encode(t.tok, "a!b", 3, 0, ids, 4, &n), MNW_E_STRICT);
+    tok_done(&t);
+}
+
 /* A SentencePiece vocabulary: control, bytes that matter, characters, words. */
 enum { SPM_TOKENS = 3 + 256 + 7 };
 
@@ -431,6 +450,7 @@ int main(void)
                T(a_merge_whose_result_is_missing_is_left_out_with_a_warning),
                T(a_merge_never_makes_a_control_token),
                T(a_piece_may_have_1024_bytes_and_no_more), T(a_tokenizer_needs_tokens),
+               T(bytes_without_a_token_are_left_out_with_a_warning),
                T(sentencepiece_puts_a_space_in_front_and_bos_where_asked),
                T(a_character_without_a_piece_becomes_its_bytes),
                T(without_all_bytes_it_becomes_the_unknown_token),
