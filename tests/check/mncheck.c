@@ -99,6 +99,14 @@ int main(int argc, char **argv)
         return 2;
     }
 
+    bool known = false;
+    for (const struct slot *s = SLOTS; s < SLOTS + sizeof SLOTS / sizeof *SLOTS; s++)
+        known |= fnmatch(glob, s->name, 0) == 0;
+    if (!known) {
+        fprintf(stderr, "mncheck: no slot is called \"%s\"\n", glob);
+        return 2;
+    }
+
     signal(SIGSEGV, crashed);
     signal(SIGBUS, crashed);
     signal(SIGILL, crashed);
