@@ -30,6 +30,7 @@ typedef struct run {
     mnw_event_fn        *fn;
     void                *user;
     mnw_generate_stats   stats;
+    bool                 declined;   // the callback wants no more
     mn_stop              stop;
     mn_stream            stream;
     mn_guard             guard;
@@ -52,7 +53,8 @@ const char *mnw_reason_id(mnw_reason reason)
 
 static bool send(run *r, const mnw_event *e)
 {
-    return !r->fn || r->fn(r->user, e);
+    if (r->fn && !r->fn(r->user, e)) r->declined = true;
+    return !r->declined;
 }
 
 static bool send_text(run *r, size_t n)
@@ -72,12 +74,13 @@ static bool send_piece(run *r, int32_t token)
     return send_text(r, mn_stream_push(&r->stream, r->clear, n, r->text));
 }
 
-/* What was held back, when nothing can follow. */
-static bool send_rest(run *r)
+/* What was held back, when nothing can follow: the start of a stop string, unless it came whole, and
+ * an unfinished character. */
+static void send_rest(run *r)
 {
     const size_t n = mn_stop_end(&r->stop, r->clear);
     const size_t m = mn_stream_push(&r->stream, r->clear, n, r->text);
-    return send_text(r, m + mn_stream_end(&r->stream, r->text + m));
+    send_text(r, m + mn_stream_end(&r->stream, r->text + m));
 }
 
 static bool send_token(run *r, int32_t token, const float *logits)
@@ -156,12 +159,17 @@ static mnw_status prompt_and_loop(run *r, const int32_t *tokens, size_t n)
     return st;
 }
 
-static mnw_status check(run *r, size_t n)
+static mnw_status check(run *r, const int32_t *tokens, size_t n)
 {
     mn_err      *err = &r->s->err;
     const size_t cap = mnw_session_capacity(r->s);
     MN_FAIL_IF(n == 0, err, MNW_E_ARG, "the prompt has no tokens");
     MN_FAIL_IF(n > cap, err, MNW_E_FULL, "the prompt has %zu tokens, the context holds %zu", n, cap);
+    const uint32_t V = r->s->model->config.V;
+    for (size_t i = 0; i < n; i++) {
+        MN_FAIL_IF(tokens[i] < 0 || (uint32_t)tokens[i] >= V, err, MNW_E_ARG,
+                   "prompt token %zu: id %d, expected 0 to %u", i, (int)tokens[i], V - 1);
+    }
     MN_FAIL_IF(r->opts.n_stop && !r->opts.stop, err, MNW_E_ARG, "stop: NULL, but n_stop is %zu",
                r->opts.n_stop);
     return mn_stop_init(&r->stop, r->opts.stop, r->opts.n_stop, err);
@@ -181,14 +189,14 @@ mnw_status mnw_generate(mnw_session *s, mnw_sampler *sp, const int32_t *tokens, 
     mn_opts_copy(&r.opts, sizeof r.opts, opts);
     mn_err_clear(&s->err);
 
-    mnw_status st = check(&r, n);
+    mnw_status st = check(&r, tokens, n);
     if (st == MNW_OK) {
         st = prompt_and_loop(&r, tokens, n);
         if (st == MNW_E_CANCELLED) {
             r.stats.reason = MNW_REASON_CANCELLED;
             st = MNW_OK;
         }
-        if (st == MNW_OK && !r.stop.hit) send_rest(&r);
+        if (st == MNW_OK && !r.declined) send_rest(&r);
     }
     if (st != MNW_OK) r.stats.reason = MNW_REASON_ERROR;
     send(&r, &(mnw_event){ .kind = MNW_EVENT_DONE, .reason = r.stats.reason });

@@ -180,7 +180,7 @@ static int32_t sample(mnw_sampler *sp, size_t n, double u)
     float                   top = c[0].logit;
     for (size_t i = 1; i < n; i++)
         if (c[i].logit > top) top = c[i].logit;
-    if (!(top > -INFINITY)) return greedy(c, n);   // everything is forbidden
+    if (isinf(top)) return greedy(c, n);   // everything is forbidden, or one is beyond compare
 
     /* Probabilities, up to a factor: the largest is 1. */
     double total = 0;

@@ -43,6 +43,16 @@ TEST(greedy_takes_the_highest_and_the_lowest_id_of_equals)
     EQ(pick_once((mnw_sampler_opts){ 0 }, (float[]){ NAN, NAN }, 2), 0);
 }
 
+TEST(logits_that_are_no_numbers_never_win_a_draw)
+{
+    const mnw_sampler_opts warm = { .temperature = 1 };
+    EQ(pick_once(warm, (float[]){ NAN, -INFINITY, 0, NAN }, 4), 2);
+    EQ(pick_once(warm, (float[]){ 1, INFINITY, 2, INFINITY }, 4), 1);
+    EQ(pick_once(warm, (float[]){ NAN, NAN }, 2), 0);
+    EQ(pick_once(warm, (float[]){ -INFINITY, -INFINITY }, 2), 0);
+    EQ(pick_once((mnw_sampler_opts){ .temperature = 1e-30f }, (float[]){ 1, 3, 2 }, 3), 1);
+}
+
 TEST(draws_follow_the_softmax)
 {
     const float  logits[] = { 2.0f, 1.5f, 1.0f, 0.5f };
@@ -84,6 +94,64 @@ TEST(top_k_top_p_and_min_p_keep_what_they_say)
     /* top-p is a share of what top-k left: 0.4 / 0.9 and 0.7 / 0.9 */
     EQ(support((mnw_sampler_opts){ .temperature = 1, .top_k = 3, .top_p = 0.7f }, x, 4), 2 + 8);
     EQ(support((mnw_sampler_opts){ .temperature = 1, .top_k = 3, .min_p = 0.6f }, x, 4), 2 + 8);
+}
+
+/* The rule of the header, naively: sort, cut to k, to the smallest head with share p, to min_p. */
+static void naive_kept(const mnw_sampler_opts *o, const float *x, size_t n, bool *kept)
+{
+    size_t order[64];
+    double p[64], total = 0, sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t at = i;
+        for (; at > 0 && x[order[at - 1]] < x[i]; at--) order[at] = order[at - 1];
+        order[at] = i;
+        kept[i] = false;
+    }
+    const size_t k = o->top_k && o->top_k < n ? o->top_k : n;
+    for (size_t i = 0; i < k; i++) {
+        p[i] = exp(((double)x[order[i]] - (double)x[order[0]]) / (double)o->temperature);
+        total += p[i];
+    }
+    for (size_t i = 0; i < k; i++) {
+        if (i && o->top_p > 0 && o->top_p < 1 && sum >= (double)o->top_p * total) break;
+        if (p[i] < (double)o->min_p) break;
+        kept[order[i]] = true;
+        sum += p[i];
+    }
+}
+
+TEST(what_comes_out_is_what_a_naive_reference_keeps)
+{
+    for (uint64_t round = 0; round < 400; round++) {
+        float  x[64];
+        bool   kept[64], seen[64] = { false };
+        size_t n = 1 + mn_rng_u64(21, round, 100) % 64;
+        for (size_t i = 0; i < n; i++) x[i] = (float)(6 * mn_rng_uniform(21, round, i));
+        const uint64_t         pick = mn_rng_u64(21, round, 101);
+        const mnw_sampler_opts o = {
+            .temperature = 0.5f + (float)mn_rng_uniform(21, round, 102),
+            .top_k = pick & 1 ? 1 + (uint32_t)(pick >> 8) % 70 : 0,
+            .top_p = pick & 2 ? 0.05f + 0.9f * (float)mn_rng_uniform(21, round, 103) : 0,
+            .min_p = pick & 4 ? 0.5f * (float)mn_rng_uniform(21, round, 104) : 0,
+        };
+        naive_kept(&o, x, n, kept);
+        mnw_sampler *sp = open_sampler(o);
+        for (uint64_t i = 0; i < 300; i++) {
+            const int32_t id = mnw_sampler_pick_from(sp, x, n, NULL, 0, i);
+            if (!kept[id]) {
+                fail_msg("round %d: token %d of %d came out: top_k %u, top_p %g, min_p %g",
+                         (int)round, (int)id, (int)n, o.top_k, (double)o.top_p, (double)o.min_p);
+            }
+            seen[id] = true;
+        }
+        mnw_sampler_close(sp);
+        size_t n_kept = 0, n_seen = 0;
+        for (size_t i = 0; i < n; i++) {
+            n_kept += kept[i];
+            n_seen += seen[i];
+        }
+        if (n_kept <= 3 && o.min_p > 0.2f) EQ(n_seen, n_kept);   // each has a share of 1/15 or more
+    }
 }
 
 TEST(a_heap_draw_has_the_same_distribution_as_a_plain_one)
@@ -210,8 +278,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         T(greedy_takes_the_highest_and_the_lowest_id_of_equals),
+        T(logits_that_are_no_numbers_never_win_a_draw),
         T(draws_follow_the_softmax),
         T(top_k_top_p_and_min_p_keep_what_they_say),
+        T(what_comes_out_is_what_a_naive_reference_keeps),
         T(a_heap_draw_has_the_same_distribution_as_a_plain_one),
         T(the_same_seed_and_position_give_the_same_token),
         T(the_seed_in_use_is_told_and_replays),
