@@ -17,7 +17,7 @@ typedef struct mn_cursor {
 
 static inline mn_cursor mn_cursor_of(mn_bytes b)
 {
-    return (mn_cursor){ .start = b.p, .at = b.p, .end = b.p + b.n };
+    return (mn_cursor){ .start = b.p, .at = b.p, .end = b.n ? b.p + b.n : b.p };
 }
 
 static inline uint64_t mn_cursor_left(const mn_cursor *c)

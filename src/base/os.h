@@ -18,7 +18,9 @@ typedef struct mn_map_file {
 } mn_map_file;
 
 /* Map a file, or `length` bytes (0 = to the end) at `offset` of an open one.
- * `read` = do not map, read into memory of `mem`.  Zeroed *out is fine for mn_os_unmap.
+ * `read` = do not map, read into memory of `mem`.  That also happens when the offset is no multiple
+ * of MN_ALIGN or the file system cannot map: out->base is NULL then, and the caller should say so.
+ * The bytes are aligned to MN_ALIGN.  Zeroed *out is fine for mn_os_unmap.
  * Errors: MNW_E_NOENT, MNW_E_IO, MNW_E_FORMAT for an empty file or a directory, MNW_E_NOMEM. */
 mnw_status mn_os_map(const char *path, bool read, struct mn_mem *mem, mn_map_file *out, mn_err *err);
 mnw_status mn_os_map_fd(int fd, uint64_t offset, uint64_t length, bool read, struct mn_mem *mem,
@@ -34,6 +36,7 @@ void mn_os_dont_need(const void *p, size_t n);
 typedef struct mn_out_file {
     int      fd_1;        // descriptor + 1, 0 = closed
     uint64_t written;
+    bool     failed;      // a write failed: it cannot be committed
     char     path[1024], temp[1072];
 } mn_out_file;
 

@@ -22,13 +22,13 @@ enum { MAX_CORES = 1024 };
 typedef struct core {
     bool     allowed;
     unsigned leader;     // lowest-numbered logical core of the same physical one
-    uint64_t speed;      // capacity, else highest frequency, else 0: only compared
+    uint64_t speed;      // only compared with others: see core_speed
 } core;
 
-/* Read a small file below root; its text without the newline, "" if there is none. */
-static void read_text(const char *root, const char *path, char *buf, size_t cap)
+/* Read a small file below root; all its text, "" if there is none. */
+static void read_lines(const char *root, const char *path, char *buf, size_t cap)
 {
-    char full[512];
+    char full[1024];
     buf[0] = '\0';
     if ((size_t)snprintf(full, sizeof full, "%s%s", root, path) >= sizeof full) return;
     const int fd = open(full, O_RDONLY | O_CLOEXEC);
@@ -36,6 +36,12 @@ static void read_text(const char *root, const char *path, char *buf, size_t cap)
     const ssize_t n = read(fd, buf, cap - 1);
     close(fd);
     buf[n > 0 ? n : 0] = '\0';
+}
+
+/* Its first line, without the newline. */
+static void read_text(const char *root, const char *path, char *buf, size_t cap)
+{
+    read_lines(root, path, buf, cap);
     buf[strcspn(buf, "\n")] = '\0';
 }
 
@@ -111,41 +117,83 @@ static unsigned whole_cores(uint64_t quota, uint64_t period)
     return n < 1 ? 1 : n > MAX_CORES ? MAX_CORES : (unsigned)n;
 }
 
-/* The tightest quota from our own group up to the root: a parent's limit binds as well. */
-static unsigned read_quota(const char *root)
+/* Is `name` one of the words of "cpu,cpuacct" (n bytes)? */
+static bool has_word(const char *list, size_t n, const char *name)
 {
-    char group[256] = "", text[256], path[400];
-    read_text(root, "/proc/self/cgroup", text, sizeof text);
-    if (strncmp(text, "0::/", 4) == 0) snprintf(group, sizeof group, "%s", text + 3);
+    const size_t len = strlen(name);
+    for (size_t at = 0; at < n;) {
+        const char  *comma = memchr(list + at, ',', n - at);
+        const size_t word = comma ? (size_t)(comma - list) - at : n - at;
+        if (word == len && memcmp(list + at, name, len) == 0) return true;
+        at += word + 1;
+    }
+    return false;
+}
 
+/* The group we are in, "" for the root: of version 2 (controller ""), or of a version 1 controller.
+ * Lines of /proc/self/cgroup are number:controllers:/path. */
+static void find_group(const char *root, const char *controller, char *group, size_t cap)
+{
+    char text[4096];
+    read_lines(root, "/proc/self/cgroup", text, sizeof text);
+    group[0] = '\0';
+    for (char *line = text; *line;) {
+        const size_t n = strcspn(line, "\n");
+        char        *next = line + n + (line[n] != '\0');
+        line[n] = '\0';
+        const char *list = strchr(line, ':');
+        const char *path = list ? strchr(list + 1, ':') : NULL;
+        line = next;
+        if (!path || path[1] != '/') continue;
+        const size_t len = (size_t)(path - list - 1);
+        if (*controller ? has_word(list + 1, len, controller) : len == 0) {
+            snprintf(group, cap, "%s", path + 1);
+            return;
+        }
+    }
+}
+
+/* Quota of one group in cores, 0 = none.  Version 1 writes -1 for none, which is no number here. */
+static unsigned group_quota(const char *root, bool v1, const char *group)
+{
+    char        text[64], path[768];
+    const char *at = text;
+    uint64_t    quota, period;
+    if (v1) {
+        snprintf(path, sizeof path, "/sys/fs/cgroup/cpu%s/cpu.cfs_quota_us", group);
+        if (!read_number(root, path, &quota)) return 0;
+        snprintf(path, sizeof path, "/sys/fs/cgroup/cpu%s/cpu.cfs_period_us", group);
+        return read_number(root, path, &period) ? whole_cores(quota, period) : 0;
+    }
+    snprintf(path, sizeof path, "/sys/fs/cgroup%s/cpu.max", group);
+    read_text(root, path, text, sizeof text);
+    if (!take_number(&at, &quota) || *at++ != ' ' || !take_number(&at, &period)) return 0;
+    return whole_cores(quota, period);
+}
+
+/* The tightest quota from our own group up to the root: a parent's limit binds as well. */
+static unsigned read_quota(const char *root, bool v1)
+{
+    char     group[512];
     unsigned best = 0;
+    find_group(root, v1 ? "cpu" : "", group, sizeof group);
     for (;;) {
         const size_t n = strlen(group);
         if (n && group[n - 1] == '/') group[n - 1] = '\0';
-        snprintf(path, sizeof path, "/sys/fs/cgroup%s/cpu.max", group);
-        read_text(root, path, text, sizeof text);
-        const char *at = text;
-        uint64_t    quota, period;
-        if (take_number(&at, &quota) && *at++ == ' ' && take_number(&at, &period)) {
-            const unsigned q = whole_cores(quota, period);
-            if (q && (!best || q < best)) best = q;
-        }
+        const unsigned q = group_quota(root, v1, group);
+        if (q && (!best || q < best)) best = q;
         char *slash = strrchr(group, '/');
-        if (!slash) break;
+        if (!slash) return best;
         *slash = '\0';
     }
-    if (best) return best;
-
-    uint64_t quota, period;   // version 1; -1 = none, which is no number here
-    if (read_number(root, "/sys/fs/cgroup/cpu/cpu.cfs_quota_us", &quota) &&
-        read_number(root, "/sys/fs/cgroup/cpu/cpu.cfs_period_us", &period))
-        return whole_cores(quota, period);
-    return 0;
 }
 
-static uint64_t core_speed(const char *root, unsigned i)
+/* Capacity, else highest frequency, else 0.  Where the kernel lists the small cores of a hybrid x86
+ * (`small`), that decides: their frequency is close to the large ones', their work per cycle is not. */
+static uint64_t core_speed(const char *root, unsigned i, const bool *small)
 {
     uint64_t v;
+    if (small) return small[i] ? 1 : 4;
     if (read_core_number(root, i, "cpu_capacity", &v)) return v;
     if (read_core_number(root, i, "cpufreq/cpuinfo_max_freq", &v)) return v;
     return 0;
@@ -186,6 +234,7 @@ void mn_os_cores(const char *root, const uint64_t *affinity, mn_cores *out)
 {
     char text[1024];
     bool online[MAX_CORES] = { false }, mask[MAX_CORES] = { false }, set[MAX_CORES] = { false };
+    bool small[MAX_CORES] = { false };
     core c[MAX_CORES];
     *out = (mn_cores){ 0 };
 
@@ -197,6 +246,8 @@ void mn_os_cores(const char *root, const uint64_t *affinity, mn_cores *out)
     mark_affinity(affinity, mask);
     read_text(root, "/sys/fs/cgroup/cpuset.cpus.effective", text, sizeof text);
     if (!read_list(text, set)) memset(set, 1, sizeof set);
+    read_text(root, "/sys/devices/cpu_atom/cpus", text, sizeof text);
+    const bool hybrid = read_list(text, small);
 
     unsigned last = 0;
     for (unsigned i = 0; i < MAX_CORES; i++) {
@@ -207,9 +258,10 @@ void mn_os_cores(const char *root, const uint64_t *affinity, mn_cores *out)
         out->allowed += c[i].allowed;
         if (!c[i].allowed) continue;
         c[i].leader = core_leader(root, i);
-        c[i].speed = core_speed(root, i);
+        c[i].speed = core_speed(root, i, hybrid ? small : NULL);
     }
-    out->quota = read_quota(root);
+    out->quota = read_quota(root, false);
+    if (!out->quota) out->quota = read_quota(root, true);
     out->fast = count_fast(c, last);
     out->good = out->fast;
     if (out->quota && out->quota < out->good) out->good = out->quota;

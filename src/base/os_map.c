@@ -19,18 +19,26 @@ static mnw_status fail_errno(mn_err *err, mnw_status code, const char *path, con
     MN_FAIL(err, code, "%s: %s: %s", path, what, text);
 }
 
+/* strerror_r comes in two kinds, and which one a system has (glibc, musl, Android by version) is
+ * best asked of the compiler: one returns a text that may lie elsewhere, the other a number. */
+static inline void text_at(const char *text, char *buf, size_t cap)
+{
+    if (text == buf) return;
+    const size_t n = strnlen(text, cap - 1);
+    memcpy(buf, text, n);
+    buf[n] = '\0';
+}
+
+static inline void text_in_buffer(int failed, char *buf, size_t cap)
+{
+    if (failed) text_at("unknown error", buf, cap);
+}
+
 void mn_os_error_text(int e, char *buf, size_t cap)
 {
-#if defined(__GLIBC__) && defined(_GNU_SOURCE)
-    const char *text = strerror_r(e, buf, cap);
-    if (text != buf) {
-        const size_t n = strnlen(text, cap - 1);
-        memcpy(buf, text, n);
-        buf[n] = '\0';
-    }
-#else
-    if (strerror_r(e, buf, cap) != 0) buf[0] = '\0';
-#endif
+    buf[0] = '\0';
+    _Generic(strerror_r(e, buf, cap), char *: text_at, int: text_in_buffer)
+        (strerror_r(e, buf, cap), buf, cap);
 }
 
 static mnw_status read_all(int fd, uint64_t offset, size_t n, const char *name, mn_mem *mem,
@@ -70,12 +78,14 @@ static mnw_status map_range(int fd, uint64_t offset, uint64_t length, bool read,
     MN_FAIL_IF(length > size - offset || length > SIZE_MAX / 2, err, MNW_E_ARG,
                "%s: [%llu, +%llu) lies outside its %llu bytes", name, (unsigned long long)offset,
                (unsigned long long)length, (unsigned long long)size);
-    if (read) return read_all(fd, offset, (size_t)length, name, mem, out, err);
+    if (read || offset % MN_ALIGN) return read_all(fd, offset, (size_t)length, name, mem, out, err);
 
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     const uint64_t skip = offset % page;
     const size_t   whole = (size_t)(length + skip);
     void *base = mmap(NULL, whole, PROT_READ, MAP_SHARED, fd, (off_t)(offset - skip));
+    if (base == MAP_FAILED && errno == ENODEV)
+        return read_all(fd, offset, (size_t)length, name, mem, out, err);
     if (base == MAP_FAILED) return fail_errno(err, MNW_E_IO, name, "cannot map", errno);
     *out = (mn_map_file){ .bytes = { (uint8_t *)base + skip, (size_t)length },
                           .base = base,

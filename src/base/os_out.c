@@ -46,7 +46,10 @@ static mnw_status put(mn_out_file *f, uint64_t at, const void *p, size_t n, mn_e
         const ssize_t got =
             pwrite(f->fd_1 - 1, (const uint8_t *)p + done, n - done, (off_t)(at + done));
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return fail_errno(f, "cannot write", errno, err);
+        if (got < 0) {
+            f->failed = true;
+            return fail_errno(f, "cannot write", errno, err);
+        }
         done += (size_t)got;
     }
     return MNW_OK;
@@ -82,8 +85,8 @@ static void sync_folder(const char *path)
 mnw_status mn_out_commit(mn_out_file *f, mn_err *err)
 {
     const int fd = f->fd_1 - 1;
-    if (fsync(fd) != 0) {
-        const mnw_status st = fail_errno(f, "cannot flush", errno, err);
+    if (f->failed || fsync(fd) != 0) {
+        const mnw_status st = fail_errno(f, "cannot flush", f->failed ? EIO : errno, err);
         mn_out_abandon(f);
         return st;
     }

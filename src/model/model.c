@@ -76,7 +76,10 @@ static mnw_status take(mnw_model *m, const source *from, bool no_map, mn_err *er
                ? mn_os_map(from->path, no_map, mem, &m->file, err)
                : mn_os_map_fd(from->fd, from->offset, from->length, no_map, mem, &m->file, err));
     m->bytes = m->file.bytes;
-    return MNW_OK;
+    if (no_map || m->file.base) return MNW_OK;
+    return mn_warn(m->ctx, MNW_WARNING_MAPPING, err, "%s: read into memory, it cannot be mapped%s",
+                   from->path ? from->path : "file descriptor",
+                   from->offset % MN_ALIGN ? " at an offset that is no multiple of 64" : "");
 }
 
 static mnw_status open_source(mnw_ctx *ctx, const source *from, const mnw_model_opts *opts,

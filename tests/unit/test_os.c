@@ -89,6 +89,13 @@ TEST(a_range_of_a_descriptor_is_mapped_wherever_it_starts)
     }
     mn_map_file f;
     mn_err      err = { 0 };
+    for (uint64_t offset = 4096 + MN_ALIGN - 2; offset <= 4096 + MN_ALIGN; offset++) {
+        OK(mn_os_map_fd(fd, offset, 0, false, &MEM, &f, &err));
+        EQ(f.base != NULL, offset % MN_ALIGN == 0);   // what would not be aligned is read
+        EQ((uintptr_t)f.bytes.p % MN_ALIGN, 0);
+        EQ_MEM(f.bytes.p, big + offset, 20000 - offset);
+        mn_os_unmap(&f);
+    }
     EQ(mn_os_map_fd(fd, 20001, 0, false, &MEM, &f, &err), MNW_E_ARG);
     mn_err_clear(&err);
     EQ(mn_os_map_fd(fd, 1, 20000, false, &MEM, &f, &err), MNW_E_ARG);
@@ -145,7 +152,19 @@ TEST(an_output_file_appears_whole_or_not_at_all)
     mn_os_unmap(&m);
     EQ(files_here(), before + 1);
 
+    /* /dev/full in place of the temporary: writing fails, and so does putting it in place. */
     OK(mn_out_open(at("out"), &f, &err));
+    const int full = open("/dev/full", O_WRONLY);
+    if (full >= 0) {
+        EQ(dup2(full, f.fd_1 - 1), f.fd_1 - 1);
+        close(full);
+        EQ(mn_out_write(&f, "worse", 5, &err), MNW_E_IO);
+        HAS(err.text, "No space");
+        EQ(mn_out_commit(&f, NULL), MNW_E_IO);
+        mn_err_clear(&err);
+        EQ(files_here(), before + 1);
+        OK(mn_out_open(at("out"), &f, &err));
+    }
     OK(mn_out_write(&f, "worse", 5, &err));
     mn_out_abandon(&f);
     mn_out_abandon(&f);
@@ -247,6 +266,27 @@ TEST(a_version_1_quota_is_read_as_well)
     EQ(cores_of(root, ALL).good, 2);
     put_file("v1/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "-1\n");
     EQ(cores_of(root, ALL).good, 8);
+
+    put_file("v1/proc/self/cgroup", "9:name=systemd:/\n3:cpuset:/\n2:xcpu,cpu:/pod/box\n0::/\n");
+    put_file("v1/sys/fs/cgroup/cpu/pod/box/cpu.cfs_quota_us", "500000\n");
+    put_file("v1/sys/fs/cgroup/cpu/pod/box/cpu.cfs_period_us", "100000\n");
+    EQ(cores_of(root, ALL).good, 5);
+}
+
+TEST(a_processor_that_lists_its_small_cores_is_believed)
+{
+    const char *root = machine("atom", "0-27\n");   // 8 large cores with two threads, 12 small ones
+    put_file("atom/sys/devices/cpu_atom/cpus", "16-27\n");
+    for (unsigned i = 0; i < 28; i++) {
+        char pair[32];
+        if (i < 16) snprintf(pair, sizeof pair, "%u-%u", i / 2 * 2, i / 2 * 2 + 1);
+        else snprintf(pair, sizeof pair, "%u", i);
+        core_file("atom", i, "topology/thread_siblings_list", pair);
+        core_file("atom", i, "cpufreq/cpuinfo_max_freq", i < 16 ? "5500000" : "4300000");
+    }
+    EQ(cores_of(root, ALL).good, 8);
+    const uint64_t small_only[16] = { 0xFFF0000 };
+    EQ(cores_of(root, small_only).good, 12);
 }
 
 TEST(a_cpuset_or_a_mask_of_four_means_four_threads)
@@ -344,6 +384,7 @@ int main(void)
         T(a_quota_of_four_on_eight_cores_means_four_threads),
         T(our_own_group_and_its_parents_are_asked),
         T(a_version_1_quota_is_read_as_well),
+               T(a_processor_that_lists_its_small_cores_is_believed),
         T(a_cpuset_or_a_mask_of_four_means_four_threads),
         T(a_hybrid_of_8_fast_and_12_slow_cores_means_eight_threads),
         T(a_phone_of_one_prime_three_fast_and_four_small_cores_means_four_threads),
