@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <time.h>
 
@@ -125,6 +126,22 @@ static void *work(void *arg)
     }
 }
 
+/* Workers take no signals: those are for the application's threads, and one that waits for input must
+ * be the one whose read() Ctrl-C interrupts. */
+static bool start_workers(mn_pool *p)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0) return false;
+    while (p->running + 1 < p->count) {
+        struct worker *w = &p->worker[p->running + 1];
+        if (pthread_create(&w->thread, NULL, work, w) != 0) break;
+        p->running++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return p->running + 1 == p->count;
+}
+
 mnw_status mn_pool_open(mn_mem *mem, unsigned count, unsigned spin_us, bool low_priority,
                         mn_pool **out)
 {
@@ -141,12 +158,9 @@ mnw_status mn_pool_open(mn_mem *mem, unsigned count, unsigned spin_us, bool low_
     for (unsigned i = 0; i < count; i++) {
         p->worker[i].team = (mn_team){ .id = i, .count = count, .pool = p };
     }
-    for (unsigned i = 1; i < count; i++) {
-        if (pthread_create(&p->worker[i].thread, NULL, work, &p->worker[i]) != 0) {
-            mn_pool_close(p);
-            return MNW_E_INTERNAL;
-        }
-        p->running++;
+    if (!start_workers(p)) {
+        mn_pool_close(p);
+        return MNW_E_INTERNAL;
     }
     *out = p;
     return MNW_OK;

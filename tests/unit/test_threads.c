@@ -2,6 +2,8 @@
  *
  * test_threads.c - the pool runs every thread once, meets at barriers, and sleeps when idle.
  */
+#include <pthread.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -123,6 +125,25 @@ static long switches(void)
     return u.ru_nvcsw + u.ru_nivcsw;
 }
 
+static void look_at_signals(void *user, mn_team *t)
+{
+    sigset_t now;
+    pthread_sigmask(SIG_SETMASK, NULL, &now);
+    ((int *)user)[t->id] = sigismember(&now, SIGINT);
+}
+
+TEST(signals_stay_with_the_applications_own_threads)
+{
+    mn_mem   mem;
+    mn_pool *p = open_pool(&mem, 3);
+    int      blocked[3] = { -1, -1, -1 };
+    mn_pool_run(p, look_at_signals, blocked);
+    EQ(blocked[0], 0);
+    EQ(blocked[1], 1);
+    EQ(blocked[2], 1);
+    mn_pool_close(p);
+}
+
 TEST(an_idle_pool_costs_nothing)
 {
     mn_mem   mem;
@@ -222,7 +243,9 @@ int main(void)
     return RUN(T(writes_before_a_barrier_are_seen_by_all_after_it),
                T(many_short_jobs_with_different_barriers_all_finish), T(barriers_are_counted),
                T(without_a_pool_a_job_runs_here),
-               T(a_split_covers_everything_once_in_whole_runs), T(an_idle_pool_costs_nothing),
+               T(a_split_covers_everything_once_in_whole_runs),
+               T(signals_stay_with_the_applications_own_threads),
+               T(an_idle_pool_costs_nothing),
                T(a_context_says_what_it_uses),
                T(warnings_reach_the_hook_or_the_log_and_are_errors_when_strict),
                T(a_shorter_option_struct_leaves_the_rest_at_its_default));
