@@ -4,6 +4,7 @@
  */
 #include "text/tokenizer.h"
 
+#include "base/utf8.h"
 #include "text/bytelevel.h"
 
 mnw_status mn_tokenizer_new(mnw_ctx *ctx, mnw_tokenizer **out, mn_err *err)
@@ -94,23 +95,29 @@ static void find_bytes(mnw_tokenizer *tok)
     tok->bpe.fallback = tok->bpe.fallback && !missing;
 }
 
+/* Is it looked for as it is written?  Text is valid UTF-8 by then, and cutting out a piece that is not
+ * would leave halves of code points. */
+static bool is_added(mn_vocab *v, uint32_t id)
+{
+    const uint8_t kind = v->piece[id].kind;
+    const mn_str  text = mn_vocab_text(v, id);
+    return (kind == MN_PIECE_USER || kind == MN_PIECE_CONTROL || kind == MN_PIECE_UNKNOWN) &&
+           mn_utf8_valid(text.p, text.n);
+}
+
 /* Lists of added tokens to look for in raw and in normalised text. */
 static mnw_status list_added(mnw_tokenizer *tok, mn_err *err)
 {
     mn_vocab *v = &tok->vocab;
     uint32_t  count = 0;
-    for (uint32_t id = 0; id < v->count; id++) {
-        const uint8_t kind = v->piece[id].kind;
-        count += kind == MN_PIECE_USER || kind == MN_PIECE_CONTROL || kind == MN_PIECE_UNKNOWN;
-    }
+    for (uint32_t id = 0; id < v->count; id++) count += is_added(v, id);
     MN_FAIL_IF(count > MN_TOK_MAX_ADDED, err, MNW_E_LIMIT,
                "tokenizer: %u control and user tokens, at most %d", count, MN_TOK_MAX_ADDED);
     uint32_t *id_list = mn_pages_push(&tok->pages, count + 1, sizeof *id_list);
     MN_FAIL_IF(!id_list, err, MNW_E_NOMEM, "tokenizer: list of added tokens");
     uint32_t raw = 0, normal = count;      // from both ends
     for (uint32_t id = 0; id < v->count; id++) {
-        const uint8_t kind = v->piece[id].kind;
-        if (kind != MN_PIECE_USER && kind != MN_PIECE_CONTROL && kind != MN_PIECE_UNKNOWN) continue;
+        if (!is_added(v, id)) continue;
         if (v->piece[id].added & MN_ADDED_NORMALIZED) id_list[--normal] = id;
         else id_list[raw++] = id;
     }
@@ -152,7 +159,9 @@ static mnw_status list_pieces(mnw_tokenizer *tok, mn_err *err)
     uint32_t n = 0;
     float    worst = 0.0f;
     for (uint32_t id = 0; id < v->count; id++) {
-        if (v->piece[id].kind != MN_PIECE_NORMAL || !v->piece[id].len) continue;
+        const mn_str text = mn_vocab_text(v, id);
+        if (v->piece[id].kind != MN_PIECE_NORMAL || !text.n) continue;
+        if (!mn_utf8_valid(text.p, text.n)) continue;   // it would cut a code point in two
         id_list[n++] = id;
         if (n == 1 || tok->score[id] < worst) worst = tok->score[id];
     }

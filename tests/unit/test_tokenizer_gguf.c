@@ -438,6 +438,25 @@ TEST(well_known_ends_are_control_tokens)
     tok_done(&t);
 }
 
+TEST(a_piece_that_is_half_a_code_point_is_never_found_in_text)
+{
+    static const char *const half[] = { "\xC3", "\xE4\xB8" };
+    for (int i = 0; i < 2; i++) {
+        tok_bench t;
+        spec      s = spm(i ? "t5" : "llama");
+        s.add_eos = 1;
+        spm_token[260] = half[i];           // was "a"
+        accept(&t, &s);
+        tok_expect(t.tok, "bé", 3, 0, (int32_t[]){ 259, 261, 3 + 0xC3, 3 + 0xA9 }, 4);
+        tok_expect(t.tok, "b中", 4, 0, (int32_t[]){ 259, 261, 3 + 0xE4, 3 + 0xB8, 3 + 0xAD }, 5);
+        tok_done(&t);
+        spm_kind[260] = 4;
+        accept(&t, &s);
+        tok_expect(t.tok, "bé", 3, 0, (int32_t[]){ 259, 261, 3 + 0xC3, 3 + 0xA9 }, 4);
+        tok_done(&t);
+    }
+}
+
 int main(void)
 {
     return RUN(T(of_equal_pieces_the_first_id_wins_with_one_warning),
@@ -456,5 +475,6 @@ int main(void)
                T(without_all_bytes_it_becomes_the_unknown_token),
                T(unigram_takes_the_most_probable_split), T(scores_are_finite),
                T(the_first_space_is_left_out_only_at_the_start),
+               T(a_piece_that_is_half_a_code_point_is_never_found_in_text),
                T(well_known_ends_are_control_tokens));
 }
