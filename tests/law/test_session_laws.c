@@ -199,6 +199,50 @@ TEST(a_session_takes_the_bytes_it_announces)
     lab_close(&b);
 }
 
+static size_t resident_bytes(void)
+{
+    unsigned long pages = 0, resident = 0;
+    FILE         *f = fopen("/proc/self/statm", "r");
+    if (!f) return 0;
+    if (fscanf(f, "%lu %lu", &pages, &resident) != 2) resident = 0;
+    fclose(f);
+    return resident * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+TEST(an_open_session_costs_only_what_it_has_used)
+{
+    const tiny long_one = { .type = MN_Q4_0, .n_ctx = 1 << 20 };
+    lab        b;
+    lab_open(&b, &long_one, &(lab_opts){ .no_session = true });
+    const mnw_session_opts o = { .n_ctx = 1 << 20 };
+    const size_t           bytes = mnw_session_bytes(b.model, &o), before = resident_bytes();
+    YES(bytes > 256u << 20);
+    if (before == 0) {
+        lab_close(&b);
+        SKIP("no /proc/self/statm here");
+    }
+    OK(mnw_session_open(b.model, &o, &b.session));
+    lab_feed(b.session, 0, 5, 5);
+    YES(resident_bytes() < before + bytes / 4);   // a quarter leaves room for a sanitizer's shadow
+    lab_close(&b);
+}
+
+TEST(logits_take_one_row_whatever_the_batch)
+{
+    size_t extra[2];
+    for (int large = 0; large <= 1; large++) {
+        const tiny t = { .L = 1, .D = 32, .H = 1, .K = 1, .P = 32, .F = 32, .embd_type = MN_Q8_0,
+                         .V = large ? 151936 : 320, .no_tokenizer = true, .n_ctx = 512 };
+        lab        b;
+        lab_open(&b, &t, &(lab_opts){ .no_session = true });
+        extra[large] = mnw_session_bytes(b.model, &(mnw_session_opts){ .n_batch = 512 }) -
+                       mnw_session_bytes(b.model, &(mnw_session_opts){ .n_batch = 1 });
+        YES(mnw_session_bytes(b.model, NULL) < (large ? 8u << 20 : 1u << 20));
+        lab_close(&b);
+    }
+    EQ(extra[0], extra[1]);   // 512 rows of 151,936 logits would be 297 MiB
+}
+
 TEST(options_are_judged_on_both_sides_of_each_limit)
 {
     lab b;
@@ -285,6 +329,8 @@ int main(void)
                T(a_full_context_is_refused_with_both_numbers_and_nothing_consumed),
                T(a_token_outside_the_vocabulary_is_refused_and_named),
                T(decoding_never_touches_the_memory_hook), T(a_session_takes_the_bytes_it_announces),
+               T(an_open_session_costs_only_what_it_has_used),
+               T(logits_take_one_row_whatever_the_batch),
                T(options_are_judged_on_both_sides_of_each_limit),
                T(a_cancelled_feed_leaves_the_session_where_it_was),
                T(another_thread_can_stop_a_running_feed));
