@@ -136,10 +136,8 @@ TEST(ref_and_cpu_agree_closely_on_float_weights)
     }
 }
 
-/* A block of 32 activations is rounded to steps of its largest / 127: for values of a bell curve,
- * whose largest of 32 is about 2.1 deviations, that is an error of 2.1 / 127 / sqrt(12) = 0.5 %.  A
- * position passes 4 such products in each of 2 layers and the head, sqrt(9) * 0.5 % = 1.5 %.  Sharp
- * attention amplifies; three times that is the bar. */
+/* docs/NUMERICS.md, "what int8 activations cost": 0.5 % in each of 4 products in 2 layers and the
+ * head, sqrt(9) * 0.5 % = 1.5 %.  Sharp attention amplifies: three times that is the bar. */
 TEST(ref_and_cpu_agree_on_quantised_weights_as_far_as_int8_activations_allow)
 {
     for (size_t a = 0; a < LEN(ARCHS); a++) {
