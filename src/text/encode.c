@@ -22,6 +22,7 @@ typedef struct encoder {
     const mn_span       *span;
     size_t               n_spans;
     bool                 special;   // control tokens in the text become their ids
+    bool                 foreign;   // the gap being encoded touches a span
 } encoder;
 
 static mnw_status word_through_cache(encoder *e, mn_str word)
@@ -174,7 +175,8 @@ static bool added_at(const encoder *e, const mn_prefix *set, mn_str t, size_t i,
     for (uint32_t id; mn_prefix_next(&walk, &id);) {
         const mn_piece p = v->piece[id];
         const size_t   end = i + p.len;
-        if (p.kind != MN_PIECE_USER && (!e->special || (raw && in_span(e, i, end)))) continue;
+        const bool     people = raw ? in_span(e, i, end) : e->foreign;   // normalising moves text
+        if (p.kind != MN_PIECE_USER && (!e->special || people)) continue;
         *f = (found){ id, i, end };
         any = true;
     }
@@ -233,8 +235,10 @@ static mnw_status encode_part(encoder *e, mn_str part, bool first)
 static mnw_status encode_gap(encoder *e, mn_str gap, bool first)
 {
     if (!gap.n) return MNW_OK;
-    void      *block;
-    mn_str     t;
+    void        *block;
+    mn_str       t;
+    const size_t begin = (size_t)(gap.p - e->text.p);
+    e->foreign = in_span(e, begin, begin + gap.n);
     mnw_status st = mn_tokenizer_compose(e->tok, e->work.mem, gap, &t, &block);
     size_t     at = 0;
     for (found f; st == MNW_OK && next_added(e, &e->tok->normal, t, at, false, &f); at = f.end) {
