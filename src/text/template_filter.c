@@ -101,7 +101,7 @@ static mnw_status indent(mn_tpl_run *r, const mn_tpl_call *c, mn_tpl_value *out)
     mn_tpl_text        by = { .p = " ", .n = 1, .trusted = true };
     int64_t            width = 1;
     mn_tpl_buf         b = { 0 };
-    MN_TRY(self_text(r, c, &s));
+    MN_TRY(mn_tpl_want_text(r, c->self, &s));
     if (c->arg[0].type == MN_TPL_STR) by = *c->arg[0].as.s;
     else MN_TRY(mn_tpl_want_int(r, c->arg[0], 4, &width));
     const bool first = mn_tpl_true(c->arg[1]), blank = mn_tpl_true(c->arg[2]);

@@ -221,6 +221,9 @@ static mnw_status dictsort(mn_tpl_run *r, const mn_tpl_call *c, mn_tpl_value *ou
         by_value = mn_str_is(mn_tpl_str(by), "value");
     }
     mn_tpl_value pairs;
+    if (c->self.type == MN_TPL_UNDEFINED) {
+        return mn_tpl_fail(r, MNW_E_TEMPLATE, "dictsort: the mapping is undefined");
+    }
     MN_TRY(items(r, c, &pairs));
     const mn_tpl_call of_pairs = { .self = pairs };
     mn_tpl_entry     *at;
@@ -261,8 +264,9 @@ static mnw_status choose(mn_tpl_run *r, const mn_tpl_call *c, bool by_attr, bool
     if (by_attr && !c->n_pos) {
         return mn_tpl_fail(r, MNW_E_TEMPLATE, "selectattr and rejectattr need an attribute");
     }
-    MN_TRY(mn_tpl_items(r, c->self, &in));
     MN_TRY(mn_tpl_new_list(r, MN_TPL_LIST, 0, out));
+    if (!mn_tpl_true(c->self)) return MNW_OK;   // also what cannot be iterated over
+    MN_TRY(mn_tpl_items(r, c->self, &in));
     for (size_t i = 0; i < in->n; i++) {
         mn_tpl_value v = in->at[i];
         bool         is = false;
@@ -318,8 +322,9 @@ static mnw_status map(mn_tpl_run *r, const mn_tpl_call *c, mn_tpl_value *out)
                                MN_STR(mn_tpl_str(name)));
         }
     }
+    MN_TRY(mn_tpl_new_list(r, MN_TPL_LIST, 0, out));
+    if (!mn_tpl_true(c->self)) return MNW_OK;
     MN_TRY(mn_tpl_items(r, c->self, &in));
-    MN_TRY(mn_tpl_new_list(r, MN_TPL_LIST, in->n, out));
     for (size_t i = 0; i < in->n; i++) {
         mn_tpl_value v;
         MN_TRY(mn_tpl_work(r, 2));

@@ -328,9 +328,7 @@ mnw_status mn_tpl_slice(mn_tpl_run *r, mn_tpl_value v, const mn_tpl_value part[3
     const bool back = step < 0;
     if (v.blank) return mn_tpl_new_text(r, (mn_tpl_text){ .p = "", .trusted = true }, out);
     if (v.type != MN_TPL_STR && v.type != MN_TPL_LIST && v.type != MN_TPL_TUPLE) {
-        if (v.type == MN_TPL_UNDEFINED) return bad_operands(r, "a slice", v, v);
-        *out = mn_tpl_undefined(NULL);
-        return MNW_OK;
+        return bad_operands(r, "a slice", v, part[0]);
     }
     MN_TRY(mn_tpl_length(r, v, &n));
     MN_TRY(mn_tpl_want_int(r, part[0], back ? n - 1 : 0, &from));
