@@ -42,7 +42,7 @@ class Conventions(unittest.TestCase):
     def test_values_are_judged_on_both_sides_of_their_limits(self):
         for good, bad in (("--threads=256", "--threads=257"), ("--temp=100", "--temp=100.1"), ("--top-p=1", "--top-p=1.01"),
                           ("--threads=1", "--threads=0"), ("--max-tokens=1", "--max-tokens=0"), ("--temp=0", "--temp=-1"),
-                          ("--seed=18446744073709551615", "--seed=18446744073709551616"), ("--kv=f16", "--kv=f32")):
+                          ("--seed=18446744073709551615", "--seed=18446744073709551616"), ("--kv=f16", "--kv=f64")):
             call("run", "no-such.gguf", "p", good, code=66)
             call("run", "no-such.gguf", "p", bad, code=2)
         for bad in ("--temp=x", "--temp=nan", "--top-k=-1", "--top-k=1x", "--raw=1", "--max-tokens", "-Z"):
