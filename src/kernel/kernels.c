@@ -13,6 +13,7 @@ void mn_kernels_init(mn_kernels *k, unsigned cpu)
     if (cpu & MN_CPU_AVX2) mn_kernels_avx2(k);
     if (cpu & MN_CPU_AVX512) mn_kernels_avx512(k);
     if (cpu & MN_CPU_NEON) mn_kernels_neon(k);
+    if (cpu & MN_CPU_DOTPROD) mn_kernels_mm_dotprod(k);
 }
 
 const mn_matmul *mn_kernels_matmul(const mn_kernels *k, mn_dtype_id type)

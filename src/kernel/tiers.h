@@ -19,5 +19,6 @@ void mn_kernels_neon(mn_kernels *k);
 void mn_kernels_mm_scalar(mn_kernels *k);
 void mn_kernels_mm_avx2(mn_kernels *k);
 void mn_kernels_mm_avx512(mn_kernels *k);
+void mn_kernels_mm_dotprod(mn_kernels *k);
 
 #endif
