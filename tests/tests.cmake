@@ -4,6 +4,10 @@ pkg_check_modules(PCRE2 IMPORTED_TARGET libpcre2-8)   # an independent answer, w
 
 file(GLOB TEST_SOURCES CONFIGURE_DEPENDS tests/unit/test_*.c tests/law/test_*.c tests/golden/test_*.c
      tests/fault/test_*.c)
+set(TEST_TIMEOUT 300)
+if(MINNOW_SANITIZE)
+  set(TEST_TIMEOUT 1500)
+endif()
 foreach(source ${TEST_SOURCES})
   get_filename_component(name ${source} NAME_WE)
   add_executable(${name} ${source})
@@ -15,7 +19,8 @@ foreach(source ${TEST_SOURCES})
   add_test(NAME ${name} COMMAND ${name})
   get_filename_component(suite ${source} DIRECTORY)
   get_filename_component(suite ${suite} NAME)
-  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 300 LABELS ${suite})
+  set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${TEST_TIMEOUT}
+                       LABELS ${suite})
 endforeach()
 
 if(PCRE2_FOUND)
