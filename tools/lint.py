@@ -190,7 +190,10 @@ def symbols(build):
 
 
 def subjects():
-    run = subprocess.run(["git", "-C", str(ROOT), "log", "--format=%h %s"], text=True, capture_output=True)
+    try:
+        run = subprocess.run(["git", "-C", str(ROOT), "log", "--format=%h %s"], text=True, capture_output=True)
+    except FileNotFoundError:                      # a released archive, on a machine without git
+        return
     for line in run.stdout.splitlines() if run.returncode == 0 else []:
         commit, _, subject = line.partition(" ")
         if not re.fullmatch(r"[a-z0-9_./, +-]+: \S.{0,58}[^.]", subject) or len(subject) > 60:

@@ -29,7 +29,7 @@ cmake --build "$tmp/find" > "$tmp/make.log"
 says "$tmp/find/hello" find_package
 
 # shellcheck disable=SC2046
-cc -O1 -std=gnu11 -D_GNU_SOURCE -ffp-contract=off -I"$root/include" -I"$root/src" "$root/examples/embed/hello.c" \
+cc -O0 -std=gnu11 -D_GNU_SOURCE -ffp-contract=off -I"$root/include" -I"$root/src" "$root/examples/embed/hello.c" \
     $(find "$root/src/base" "$root/src/format" "$root/src/text" "$root/src/kernel" "$root/src/model" \
         "$root/src/backend" "$root/src/run" -name '*.c') \
     $(pkg-config --cflags --libs libutf8proc) -pthread -lm -o "$tmp/hello-cc"
