@@ -33,9 +33,13 @@ lint: all            ## floors, banned functions, symbols, headers
 fmt:                 ## clang-format what git sees as changed, in place
 	@git clang-format --extensions c,h || git diff --name-only HEAD -- '*.c' '*.h' | xargs -r clang-format -i
 
-asan ubsan tsan: deps ## the tests under a sanitizer
+asan ubsan: deps     ## the tests under a sanitizer
 	@$(call build,build-$@,$@)
 	@$(call TEST,build-$@)
+
+tsan: deps           ## the tests that use threads, under the thread sanitizer
+	@$(call build,build-$@,$@)
+	@$(call TEST,build-$@) -R 'threads|laws|generate|session|context|cli_test_commands'
 
 fuzz: deps           ## run one fuzzer: make fuzz T=gguf [SECONDS=60]
 	@test -n "$(T)" || { echo "make fuzz T=<name>; there are: $$(ls tests/fuzz/fuzz_*.c | sed 's|.*fuzz_||;s|\.c||' | tr '\n' ' ')"; exit 2; }
