@@ -140,18 +140,16 @@ TEST(ref_and_cpu_agree_closely_on_float_weights)
  * head, sqrt(9) * 0.5 % = 1.5 %.  Sharp attention amplifies: three times that is the bar. */
 TEST(ref_and_cpu_agree_on_quantised_weights_as_far_as_int8_activations_allow)
 {
-    for (size_t a = 0; a < LEN(ARCHS); a++) {
-        for (size_t i = 3; i < LEN(TYPES); i++) {
-            const tiny t = { .arch = ARCHS[a], .type = TYPES[i], .embd_type = TYPES[i] };
-            float *ref = logits_of(
-                &t, &(lab_opts){ .backend = MNW_BACKEND_REF, .kv_type = MNW_KV_F16 }, N);
-            float     *cpu = logits_of(&t, &(lab_opts){ .threads = 2, .kv_type = MNW_KV_F16 }, N);
-            if (distance(cpu, ref, 320) > 0.045)
-                fail_msg("%s %s: %g", ARCHS[a], mn_dtype_from_id(TYPES[i])->name,
-                         distance(cpu, ref, 320));
-            free(ref);
-            free(cpu);
-        }
+    for (size_t i = 3; i < LEN(TYPES); i++) {
+        const char *arch = ARCHS[i % 3];
+        const tiny  t = { .arch = arch, .type = TYPES[i], .embd_type = TYPES[i] };
+        float      *ref = logits_of(&t, &(lab_opts){ .backend = MNW_BACKEND_REF, .kv_type = MNW_KV_F16 },
+                                    N);
+        float      *cpu = logits_of(&t, &(lab_opts){ .threads = 2, .kv_type = MNW_KV_F16 }, N);
+        const double d = distance(cpu, ref, 320);
+        if (d > 0.045) fail_msg("%s %s: %g", arch, mn_dtype_from_id(TYPES[i])->name, d);
+        free(ref);
+        free(cpu);
     }
 }
 
