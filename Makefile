@@ -6,7 +6,7 @@ BUILD ?= build
 JOBS  ?= $(shell nproc 2>/dev/null || echo 2)
 TEST  = ctest --test-dir $(1) -j$(JOBS) --output-on-failure
 # $(call build,folder,preset): configure once; later the build notices changes by itself
-build = { test -f $(1)/build.ninja || cmake --preset $(2) -B $(1); } && cmake --build $(1) -j$(JOBS)
+build = { test -f $(1)/build.ninja || cmake --preset $(2) -B $(1); } && cmake --build $(1) -j$(JOBS) >&2
 
 .PHONY: all deps demo test check lint fmt asan ubsan tsan fuzz fault cov bench man install help clean
 .DEFAULT_GOAL := all
