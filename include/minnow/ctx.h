@@ -6,7 +6,7 @@
  * Open one per application (or one per thread pool you want), close it last.
  *
  *     mnw_ctx *ctx;
- *     if (mnw_ctx_open(NULL, &ctx) != MNW_OK) return 1;      // out of memory, nothing else
+ *     if (mnw_ctx_open(NULL, &ctx) != MNW_OK) return 1;      // no memory or no threads
  *     ...
  *     mnw_ctx_close(ctx);
  */
@@ -43,7 +43,8 @@ typedef struct mnw_ctx_opts {
 /* Open a context.
  *
  * Owns:   *out belongs to the caller; it must outlive every handle opened with it.
- * Errors: MNW_E_NOMEM; MNW_E_ARG for an unknown cpu tier or more than 256 threads.
+ * Errors: MNW_E_NOMEM; MNW_E_ARG for an unknown cpu tier or more than 256 threads; MNW_E_INTERNAL
+ *         if the system refuses threads; MNW_E_STRICT for a tier this machine lacks.
  *         *out is NULL then; there is no error text. */
 MNW_API mnw_status mnw_ctx_open(const mnw_ctx_opts *opts, mnw_ctx **out);
 
