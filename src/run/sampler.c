@@ -11,7 +11,6 @@
 
 #include "base/context.h"
 #include "base/rng.h"
-#include "kernel/scalar/math.h"
 #include "run/session.h"
 
 enum { STREAM = 1, DEFAULT_LAST_N = 64, MAX_LAST_N = 1 << 20 };
@@ -173,6 +172,42 @@ static int32_t draw(const candidate *kept, ptrdiff_t step, size_t n, double tota
     return last;
 }
 
+/* e^x for x <= 0, to float precision: plain multiplications and additions in f64, so the same on
+ * every machine and, unlike fused ones, never a call. */
+static float likelihood(double x)
+{
+    if (!(x > -87)) return 0;
+    const double magic = 6755399441055744.0;   // 1.5 * 2^52: adding it rounds to an integer
+    const double t = x * 1.4426950408889634;
+    const double z = t + magic;
+    const double r = (t - (z - magic)) * 0.69314718055994531;   // |r| <= ln2 / 2
+    double       p = 1.0 / 5040;   // Taylor: the next term is below 6e-9
+    p = p * r + 1.0 / 720;
+    p = p * r + 1.0 / 120;
+    p = p * r + 1.0 / 24;
+    p = p * r + 1.0 / 6;
+    p = p * r + 0.5;
+    p = p * r + 1.0;
+    p = p * r + 1.0;
+    uint64_t bits;
+    double   scale;
+    memcpy(&bits, &z, sizeof bits);
+    bits = (bits + 1023) << 52;   // the low bits of z are the integer
+    memcpy(&scale, &bits, sizeof scale);
+    return (float)(p * scale);
+}
+
+/* Turn logits into probabilities, up to a factor: that of `top` is 1.  Returns their sum. */
+static double weigh(candidate *c, size_t n, float top, float temperature)
+{
+    double total = 0;
+    for (size_t i = 0; i < n; i++) {
+        c[i].logit = likelihood((double)(c[i].logit - top) / (double)temperature);
+        total += (double)c[i].logit;
+    }
+    return total;
+}
+
 static int32_t sample(mnw_sampler *sp, size_t n, double u)
 {
     const mnw_sampler_opts *o = &sp->opts;
@@ -182,13 +217,9 @@ static int32_t sample(mnw_sampler *sp, size_t n, double u)
         if (c[i].logit > top) top = c[i].logit;
     if (isinf(top)) return greedy(c, n);   // everything is forbidden, or one is beyond compare
 
-    /* Probabilities, up to a factor: the largest is 1. */
-    double total = 0;
-    for (size_t i = 0; i < n; i++) {
-        c[i].logit = mn_exp((c[i].logit - top) / o->temperature);
-        total += (double)c[i].logit;
-    }
-    if (!o->top_k && !(o->top_p > 0 && o->top_p < 1)) {
+    const bool some = o->top_k && o->top_k < n, part = o->top_p > 0 && o->top_p < 1;
+    double     total = some ? 0 : weigh(c, n, top, o->temperature);
+    if (!some && !part) {
         if (o->min_p > 0) {
             total = 0;
             for (size_t i = 0; i < n; i++) {
@@ -199,24 +230,19 @@ static int32_t sample(mnw_sampler *sp, size_t n, double u)
         return draw(c, 1, n, total, u);
     }
 
+    /* Best first: they gather at the end of c. */
     for (size_t i = n / 2; i-- > 0;) sift_down(c, n, i);
-    const size_t most = o->top_k && o->top_k < n ? o->top_k : n;
-    size_t       kept = 0;
-    if (o->top_k) {   // top-p then is a share of what top-k left
-        total = 0;
-        for (; kept < most; kept++) {
-            pop(c, n - kept);
-            total += (double)c[n - 1 - kept].logit;
-        }
+    const size_t most = some ? o->top_k : n;
+    size_t       popped = 0;
+    if (some) {   // logits so far; top-p then is a share of what is left
+        for (; popped < most; popped++) pop(c, n - popped);
+        total = weigh(c + n - most, most, top, o->temperature);
     }
-    const double enough = o->top_p > 0 ? (double)o->top_p * total : INFINITY;
+    const double enough = part ? (double)o->top_p * total : INFINITY;
     double       sum = 0;
     size_t       m = 0;
     while (m < most && (m == 0 || sum < enough)) {
-        if (m >= kept) {
-            pop(c, n - kept);
-            kept++;
-        }
+        if (m >= popped) pop(c, n - popped++);
         const float p = c[n - 1 - m].logit;   // the m-th best
         if (m && p < o->min_p) break;
         sum += (double)p;
