@@ -11,6 +11,7 @@
 #ifndef MN_KERNEL_KERNELS_H
 #define MN_KERNEL_KERNELS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,6 +45,56 @@ typedef struct mn_matmul {
     mn_mm_fn *gemv;
     mn_mm_fn *gemm;
 } mn_matmul;
+
+/* A weight matrix in a native format, Q4X or Q8X: q4x.h draws its bytes. */
+typedef struct mn_xtensor {
+    const uint8_t *data;         // 64-byte aligned
+    size_t         rows, cols;   // as they are, without padding
+} mn_xtensor;
+
+/* Activations of T tokens for the native formats: integers with one scale per token, in one plane or two.
+ *
+ *     fast    x ~ scale * q0                    |q0| <= 127
+ *     exact   x ~ scale * (128 q0 + q1)         |q0| <= 127, -64 <= q1 <= 63
+ *
+ *     q[i]      [T, ld]      codes; q[1] is NULL in the fast form
+ *     sum[i]    [T, ld/16]   sums of 16 codes: what the offset of a weight's code is multiplied with
+ *     total[i]  [T]          sums of all codes of a token
+ *     scale     [T]
+ *
+ * ld >= n, a multiple of 64; rows are 64-byte aligned; what lies beyond n is zero. */
+typedef struct mn_xacts {
+    int8_t  *q[2];
+    int32_t *sum[2], *total[2];
+    float   *scale;
+    size_t   ld;
+} mn_xacts;
+
+/* Bytes for T tokens with n values each (SIZE_MAX if that overflows), and the struct over a 64-byte
+ * aligned block of that size. */
+size_t   mn_xacts_bytes(size_t T, size_t n, bool exact);
+mn_xacts mn_xacts_at(void *block, size_t T, size_t n, bool exact);
+
+/* The tokens from t on. */
+mn_xacts mn_xacts_from(const mn_xacts *x, size_t t);
+
+/* Quantise token t: v [n], n <= x->ld. */
+typedef void mn_quant_x_fn(const mn_xacts *x, size_t t, const float *v, size_t n);
+
+/* y[t * ldy + r] = sum_k W[r][k] x[t][k]    for row <= r < row + rows, t < T.
+ *
+ * row is a multiple of 16; x->ld >= cols rounded up to 32.  gemv is for T = 1, small for T <= 32, gemm for more;
+ * each takes any T >= 1 and all give the same bits.  scratch: mn_xmm_scratch(cols) bytes, 64-byte
+ * aligned, one for each thread; what is in it does not matter.
+ * May read up to 64 bytes beyond the tensor. */
+typedef void mn_xmm_fn(float *y, size_t ldy, const mn_xtensor *w, size_t row, size_t rows,
+                       const mn_xacts *x, size_t T, void *scratch);
+
+typedef struct mn_xmatmul {
+    mn_xmm_fn *gemv, *small, *gemm;
+} mn_xmatmul;
+
+size_t mn_xmm_scratch(size_t cols);
 
 /* y[i] = x[i] * w[i] / sqrt(mean(x * x) + eps);  w NULL = all ones.  y may equal x. */
 typedef void mn_rmsnorm_fn(float *y, const float *x, const float *w, size_t n, float eps);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * tiers.h - what fills a kernel table: one function per instruction-set tier, each replacing the
- * slots it improves.  The matrix products of a tier have a function of their own, which the
- * tier's function calls last.
+ * slots it improves.  The matrix products of a tier have functions of their own (mm: types of other
+ * programs, xmm: the native formats), which the tier's function calls last.
  *
  * All of them exist in every build; one whose tier the compiler was not asked for changes nothing.
  */
@@ -20,5 +20,7 @@ void mn_kernels_mm_scalar(mn_kernels *k);
 void mn_kernels_mm_avx2(mn_kernels *k);
 void mn_kernels_mm_avx512(mn_kernels *k);
 void mn_kernels_mm_dotprod(mn_kernels *k);
+
+void mn_kernels_xmm_scalar(mn_kernels *k);
 
 #endif

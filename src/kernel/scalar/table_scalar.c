@@ -20,4 +20,5 @@ void mn_kernels_scalar(mn_kernels *k)
         .argmax = mn_argmax__scalar,
     };
     mn_kernels_mm_scalar(k);   // and quant_q8, which prepares their input
+    mn_kernels_xmm_scalar(k);   // and quant_x
 }
