@@ -69,7 +69,8 @@ int cli_open_session(cli_engine *e, const cli_model_args *a)
 {
     const mnw_session_opts o = { .size = sizeof o,
                                  .n_ctx = a->n_ctx,
-                                 .kv_type = (mnw_kv_type)a->kv };
+                                 .kv_type = (mnw_kv_type)a->kv,
+                                 .precision = (mnw_precision)a->precision };
     const mnw_status st = mnw_session_open(e->model, &o, &e->session);
     return st ? cli_fail(e, st, "session") : CLI_DONE;
 }

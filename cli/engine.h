@@ -22,7 +22,7 @@ typedef struct cli_engine {
 } cli_engine;
 
 typedef struct cli_model_args {
-    uint32_t n_ctx, kv, backend;
+    uint32_t n_ctx, kv, precision, backend;
 } cli_model_args;
 
 typedef struct cli_sample_args {
@@ -39,7 +39,9 @@ typedef struct cli_sample_args {
     CLI_VALUE('c', "ctx", CLI_U32, offsetof(s, engine.n_ctx), "N", "positions the context can hold",\
               .min = 1, .max = 1 << 24, .env = "MINNOW_CTX"),                                      \
     CLI_VALUE(0, "kv", CLI_WORD, offsetof(s, engine.kv), "TYPE", "numbers in the KV cache",        \
-              .words = "i8 f16 f32"),                                                                  \
+              .words = "i8 f16 f32"),                                                              \
+    CLI_VALUE(0, "precision", CLI_WORD, offsetof(s, engine.precision), "MODE",                     \
+              "activations in 8 bits or in 15", .words = "fast exact"),                            \
     CLI_VALUE(0, "backend", CLI_WORD, offsetof(s, engine.backend), "NAME", "who computes",         \
               .words = "cpu ref")
 

@@ -45,6 +45,7 @@ typedef struct lab_opts {
     mnw_backend backend;
     uint32_t    n_ctx, n_batch;
     mnw_kv_type kv_type;
+    mnw_precision precision;
     bool        no_session;
 } lab_opts;
 
@@ -66,7 +67,7 @@ static inline void lab_open(lab *b, const tiny *t, const lab_opts *o)
     b->V = info.n_vocab;
     if (o->no_session) return;
     const mnw_session_opts so = { .size = sizeof so, .n_ctx = o->n_ctx, .n_batch = o->n_batch,
-                                  .kv_type = o->kv_type };
+                                  .kv_type = o->kv_type, .precision = o->precision };
     if (mnw_session_open(b->model, &so, &b->session) != MNW_OK)
         fail_msg("%s", mnw_ctx_error(b->ctx));
 }

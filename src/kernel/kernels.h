@@ -21,16 +21,18 @@
  *
  *     f  [T, ld]      f32
  *     q  [T, ld]      int8 codes, blocks of 32 along n:   x ~ d * q,   |q| <= 127
- *     d  [T, ld/32]   scale of each block (absmax / 127, 0 for a block of zeros)
+ *     lo [T, ld]      NULL, or a second plane of codes:   x ~ d * (128 * q + lo),   -64 <= lo < 64
+ *     d  [T, ld/32]   scale of each block (absmax / 127 or absmax / 16256, 0 for a block of zeros)
  *     s  [T, ld/16]   d * sum of 16 codes: what a weight's offset is multiplied with
  *
  * ld >= n, a multiple of 64; rows are 64-byte aligned; what lies beyond n is zero.
- * A type whose block is 1 reads f, all others read q, d, s. */
+ * A type whose block is 1 reads f, all others read q, lo, d, s. */
 typedef struct mn_acts {
     float  *f;
     int8_t *q;
     float  *d, *s;
     size_t  ld;
+    int8_t *lo;
 } mn_acts;
 
 /* y[t * ldy + r] = sum_k W[r][k] x[t][k]    for r < rows, t < T.
@@ -101,6 +103,9 @@ typedef void mn_rmsnorm_fn(float *y, const float *x, const float *w, size_t n, f
 
 /* Quantise n values (a multiple of 32) to codes, scales and sums as mn_acts has them. */
 typedef void mn_quant_q8_fn(int8_t *q, float *d, float *s, const float *x, size_t n);
+
+/* The same in two planes of codes. */
+typedef void mn_quant_q15_fn(int8_t *q, int8_t *lo, float *d, float *s, const float *x, size_t n);
 
 /* Rotate each of `heads` vectors [P] of x in place by the angles of one position.
  * cs: [n/2] cosines, then [n/2] sines; n = rotated dimensions, even, n <= P; the rest stays. */

@@ -21,10 +21,12 @@ static mn_act plan_f32(mn_plan *p, size_t rows, size_t n)
 }
 
 /* f32 and int8: the input of a matrix product. */
-static mn_act plan_input(mn_plan *p, size_t rows, size_t n)
+static mn_act plan_input(mn_plan *p, size_t rows, size_t n, bool exact)
 {
     mn_act a = plan_f32(p, rows, n);
+    a.exact = exact;
     a.q = mn_plan_take(p, rows, a.ld, 1);
+    if (exact) a.lo = mn_plan_take(p, rows, a.ld, 1);
     a.d = mn_plan_f32(p, rows, a.ld / 32);
     a.s = mn_plan_f32(p, rows, a.ld / 16);
     return a;
@@ -40,18 +42,18 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-void mn_step_plan(mn_plan *p, const mn_config *c, size_t T, size_t S, size_t threads,
+void mn_step_plan(mn_plan *p, const mn_config *c, size_t T, size_t S, size_t threads, bool exact,
                   mn_scratch *buf)
 {
     const size_t HP = (size_t)c->H * c->P, KP = (size_t)c->K * c->P;
     const size_t group = smaller(c->H / c->K, MN_ATTN_GROUP);
     buf->x = plan_f32(p, T, c->D);
-    buf->h = plan_input(p, larger(T, MN_ALONE * threads), c->D);
+    buf->h = plan_input(p, larger(T, MN_ALONE * threads), c->D, exact);
     buf->q = plan_f32(p, T, HP);
     buf->k = plan_f32(p, T, KP);
     buf->v = plan_f32(p, T, KP);
-    buf->o = plan_input(p, T, HP);
-    buf->g = plan_input(p, T, c->F);
+    buf->o = plan_input(p, T, HP, exact);
+    buf->g = plan_input(p, T, c->F, exact);
     buf->u = plan_f32(p, T, c->F);
     buf->y = plan_f32(p, T, c->D);
     buf->angles = mn_plan_f32(p, T, c->rope.n);
@@ -68,6 +70,7 @@ static void clear_tails(const mn_step *s, const mn_act *a)
         const mn_acts r = mn_act_from(s, a, t);
         memset(r.f + a->n, 0, (a->ld - a->n) * sizeof *r.f);
         memset(r.q + a->n, 0, a->ld - a->n);
+        if (a->exact) memset(r.lo + a->n, 0, a->ld - a->n);
         memset(r.d + a->n / 32, 0, (a->ld / 32 - a->n / 32) * sizeof *r.d);
         memset(r.s + a->n / 16, 0, (a->ld / 16 - a->n / 16) * sizeof *r.s);
     }

@@ -15,10 +15,12 @@
 
 struct mn_backend;
 
-/* Activations [rows, n] in the forms of mn_acts: f32, and if planned for that, int8 beside it. */
+/* Activations [rows, n] in the forms of mn_acts: f32, and if planned for that, int8 beside it, in two
+ * planes if `exact`. */
 typedef struct mn_act {
-    mn_buf f, q, d, s;
+    mn_buf f, q, lo, d, s;
     size_t rows, n, ld;
+    bool   exact;
 } mn_act;
 
 /* Up to this many tokens each thread normalises for itself, which is cheaper than a barrier. */
@@ -58,8 +60,9 @@ typedef struct mn_step {
     mn_team       *team;
 } mn_step;
 
-/* Reserve scratch for steps of up to T tokens at positions below S. */
-void mn_step_plan(mn_plan *p, const mn_config *c, size_t T, size_t S, size_t threads,
+/* Reserve scratch for steps of up to T tokens at positions below S; `exact`: with the second int8
+ * plane of activations. */
+void mn_step_plan(mn_plan *p, const mn_config *c, size_t T, size_t S, size_t threads, bool exact,
                   mn_scratch *buf);
 
 /* Zero what kernels may read beyond the last value of a row.  Once, when the block exists. */
@@ -77,6 +80,7 @@ static inline mn_acts mn_act_from(const mn_step *s, const mn_act *a, size_t t)
     return (mn_acts){
         .f = mn_act_row(s, a, t),
         .q = (int8_t *)mn_at(s->block, a->q) + t * a->ld,
+        .lo = a->exact ? (int8_t *)mn_at(s->block, a->lo) + t * a->ld : NULL,
         .d = (float *)mn_at(s->block, a->d) + t * (a->ld / 32),
         .s = (float *)mn_at(s->block, a->s) + t * (a->ld / 16),
         .ld = a->ld,

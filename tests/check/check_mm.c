@@ -40,7 +40,7 @@ static uint8_t *weights(mn_check *c, const mn_dtype *t, size_t count)
 }
 
 /* T tokens, rows flush against forbidden pages; extreme codes in some. */
-static mn_acts activations(mn_check *c, size_t cols, size_t T)
+static mn_acts activations(mn_check *c, size_t cols, size_t T, bool exact)
 {
     mn_acts x = { .ld = (cols + 63) / 64 * 64 };
     x.f = mn_check_out(c, T * x.ld * sizeof *x.f);
@@ -57,17 +57,22 @@ static mn_acts activations(mn_check *c, size_t cols, size_t T)
             x.f[t * x.ld + i] = v;
         }
     }
-    c->ref->quant_q8(x.q, x.d, x.s, x.f, T * x.ld);
+    if (exact) {
+        x.lo = mn_check_out(c, T * x.ld);
+        c->ref->quant_q15(x.q, x.lo, x.d, x.s, x.f, T * x.ld);
+    } else {
+        c->ref->quant_q8(x.q, x.d, x.s, x.f, T * x.ld);
+    }
     return x;
 }
 
-static bool check_shape(mn_check *c, const mn_dtype *t, size_t rows, size_t cols, size_t T)
+static bool check_planes(mn_check *c, const mn_dtype *t, size_t rows, size_t cols, size_t T, bool exact)
 {
-    mn_check_case(c, "rows=%zu cols=%zu T=%zu", rows, cols, T);
+    mn_check_case(c, "rows=%zu cols=%zu T=%zu planes=%d", rows, cols, T, 1 + exact);
     const mn_matmul *ref = mn_kernels_matmul(c->ref, t->id), *isa = mn_kernels_matmul(c->isa, t->id);
     const size_t     ldy = rows + SPARE;
     const uint8_t   *w = weights(c, t, rows * cols);
-    const mn_acts    x = activations(c, cols, T);
+    const mn_acts    x = activations(c, cols, T, exact);
     float           *want = mn_check_out(c, T * ldy * sizeof *want);
     memset(want, 0x55, T * ldy * sizeof *want);
     float *got = mn_check_copy(c, want, T * ldy * sizeof *want);
@@ -76,10 +81,16 @@ static bool check_shape(mn_check *c, const mn_dtype *t, size_t rows, size_t cols
     isa->gemm(got, ldy, w, &x, rows, cols, T);
     for (size_t i = 0; i < T; i++) {
         const mn_acts v = { x.f + i * x.ld, x.q + i * x.ld, x.d + i * x.ld / 32, x.s + i * x.ld / 16,
-                            x.ld };
+                            x.ld, x.lo ? x.lo + i * x.ld : NULL };
         isa->gemv(one + i * ldy, ldy, w, &v, rows, cols, 1);
     }
     return mn_check_f32(c, got, want, T * ldy) && mn_check_f32(c, one, want, T * ldy);
+}
+
+static bool check_shape(mn_check *c, const mn_dtype *t, size_t rows, size_t cols, size_t T)
+{
+    return check_planes(c, t, rows, cols, T, false) &&
+           (t->block == 1 || check_planes(c, t, rows, cols, T, true));
 }
 
 static void bench(mn_check *c, const mn_dtype *t)
@@ -87,7 +98,7 @@ static void bench(mn_check *c, const mn_dtype *t)
     enum { ROWS = 1024, COLS = 1536, T = 96 };
     mn_check_case(c, "bench");
     const uint8_t *w = weights(c, t, ROWS * COLS);
-    const mn_acts  x = activations(c, COLS, T);
+    const mn_acts  x = activations(c, COLS, T, false);
     float         *y = mn_check_out(c, T * ROWS * sizeof *y);
     MN_BENCH(c, "T=1", ROWS * COLS / t->block * t->block_bytes, "B",
              mn_kernels_matmul(k, t->id)->gemv(y, ROWS, w, &x, ROWS, COLS, 1));
@@ -95,6 +106,12 @@ static void bench(mn_check *c, const mn_dtype *t)
              mn_kernels_matmul(k, t->id)->gemm(y, ROWS, w, &x, ROWS, COLS, 8));
     MN_BENCH(c, "T=96", 2.0 * ROWS * COLS * T, "op",
              mn_kernels_matmul(k, t->id)->gemm(y, ROWS, w, &x, ROWS, COLS, T));
+    if (t->block == 1) return;
+    const mn_acts two = activations(c, COLS, T, true);
+    MN_BENCH(c, "T=1 exact", ROWS * COLS / t->block * t->block_bytes, "B",
+             mn_kernels_matmul(k, t->id)->gemv(y, ROWS, w, &two, ROWS, COLS, 1));
+    MN_BENCH(c, "T=96 exact", 2.0 * ROWS * COLS * T, "op",
+             mn_kernels_matmul(k, t->id)->gemm(y, ROWS, w, &two, ROWS, COLS, T));
 }
 
 static void check_type(mn_check *c, mn_dtype_id id)
@@ -139,7 +156,13 @@ CHECK(q4_k, MN_Q4_K)
 CHECK(q5_k, MN_Q5_K)
 CHECK(q6_k, MN_Q6_K)
 
-void check_quant_q8(mn_check *c)
+static void quant(const mn_kernels *k, int8_t *q, int8_t *lo, float *d, float *s, const float *x, size_t n)
+{
+    if (lo) k->quant_q15(q, lo, d, s, x, n);
+    else k->quant_q8(q, d, s, x, n);
+}
+
+static void check_quant(mn_check *c, bool exact)
 {
     for (size_t n = 32; n <= 640; n += 32) {
         for (int fill = 0; fill < MN_FILL_COUNT_WILD; fill++) {
@@ -147,17 +170,18 @@ void check_quant_q8(mn_check *c)
             float *x = mn_check_in(c, n, (mn_fill)fill);
             if (n % 64 == 0) memset(x, 0, 32 * sizeof *x);
             if (n % 96 == 0) x[n - 7] = 0x1p-60f;   // the smallest that is not taken for zero
-            int8_t *q[2];
+            int8_t *q[2], *lo[2] = { NULL, NULL };
             float  *d[2], *s[2];
             for (int i = 0; i < 2; i++) {
                 q[i] = mn_check_out(c, n);
+                if (exact) lo[i] = mn_check_out(c, n);
                 d[i] = mn_check_out(c, n / 32 * sizeof **d);
                 s[i] = mn_check_out(c, n / 16 * sizeof **s);
             }
-            c->ref->quant_q8(q[0], d[0], s[0], x, n);
-            c->isa->quant_q8(q[1], d[1], s[1], x, n);
+            quant(c->ref, q[0], lo[0], d[0], s[0], x, n);
+            quant(c->isa, q[1], lo[1], d[1], s[1], x, n);
             if (!mn_check_i8(c, q[1], q[0], n) || !mn_check_f32(c, d[1], d[0], n / 32) ||
-                !mn_check_f32(c, s[1], s[0], n / 16)) {
+                !mn_check_f32(c, s[1], s[0], n / 16) || (exact && !mn_check_i8(c, lo[1], lo[0], n))) {
                 return;
             }
         }
@@ -165,7 +189,17 @@ void check_quant_q8(mn_check *c)
     enum { N = 1536 };
     mn_check_case(c, "bench");
     const float *x = mn_check_in(c, N, MN_FILL_UNIFORM);
-    int8_t      *q = mn_check_out(c, N);
+    int8_t      *q = mn_check_out(c, N), *lo = exact ? mn_check_out(c, N) : NULL;
     float       *d = mn_check_out(c, N / 32 * sizeof *d), *s = mn_check_out(c, N / 16 * sizeof *s);
-    MN_BENCH(c, "n=1536", N * sizeof *x, "B", k->quant_q8(q, d, s, x, N));
+    MN_BENCH(c, "n=1536", N * sizeof *x, "B", quant(k, q, lo, d, s, x, N));
+}
+
+void check_quant_q8(mn_check *c)
+{
+    check_quant(c, false);
+}
+
+void check_quant_q15(mn_check *c)
+{
+    check_quant(c, true);
 }

@@ -62,16 +62,18 @@ typedef struct problem {
 
 static float  act_f[MAX_TOKENS * MAX_COLS] __attribute__((aligned(64)));
 static int8_t act_q[MAX_TOKENS * MAX_COLS] __attribute__((aligned(64)));
+static int8_t act_lo[MAX_TOKENS * MAX_COLS] __attribute__((aligned(64)));
 static float  act_d[MAX_TOKENS * MAX_COLS / 32], act_s[MAX_TOKENS * MAX_COLS / 16];
 
 /* The row of one token as activations of its own. */
 static mn_acts token(const mn_acts *x, size_t t)
 {
     return (mn_acts){ x->f + t * x->ld, x->q + t * x->ld, x->d + t * x->ld / 32,
-                      x->s + t * x->ld / 16, x->ld };
+                      x->s + t * x->ld / 16, x->ld, x->lo ? x->lo + t * x->ld : NULL };
 }
 
-static problem make(mn_dtype_id id, size_t rows, size_t cols, size_t T, const mn_kernels *k)
+static problem make_planes(mn_dtype_id id, size_t rows, size_t cols, size_t T, const mn_kernels *k,
+                           bool exact)
 {
     problem  p = { .type = mn_dtype_from_id(id), .rows = rows, .cols = cols, .T = T };
     uint64_t bytes;
@@ -79,7 +81,8 @@ static problem make(mn_dtype_id id, size_t rows, size_t cols, size_t T, const mn
     p.weights = malloc(bytes);
     random_weights(p.weights, p.type, rows * cols);
 
-    p.x = (mn_acts){ act_f, act_q, act_d, act_s, (cols + 63) / 64 * 64 };
+    p.x = (mn_acts){ act_f, act_q, act_d, act_s, (cols + 63) / 64 * 64,
+                     exact ? act_lo : NULL };
     memset(act_f, 0, sizeof act_f);
     for (size_t t = 0; t < T; t++) {
         const mn_acts x = token(&p.x, t);
@@ -88,9 +91,15 @@ static problem make(mn_dtype_id id, size_t rows, size_t cols, size_t T, const mn
             x.f[i] = uniform() * size * (i / 32 % 7 == 3 ? 50.0f : 1.0f);
         }
         if (t % 5 == 1 && cols >= 64) memset(x.f + 32, 0, 32 * sizeof *x.f);
-        k->quant_q8(x.q, x.d, x.s, x.f, x.ld);
+        if (exact) k->quant_q15(x.q, x.lo, x.d, x.s, x.f, x.ld);
+        else k->quant_q8(x.q, x.d, x.s, x.f, x.ld);
     }
     return p;
+}
+
+static problem make(mn_dtype_id id, size_t rows, size_t cols, size_t T, const mn_kernels *k)
+{
+    return make_planes(id, rows, cols, T, k, false);
 }
 
 static void drop(problem *p)
@@ -103,13 +112,13 @@ static void run(float *y, const problem *p, const mn_kernels *k)
     mn_kernels_matmul(k, p->type->id)->gemm(y, MAX_ROWS, p->weights, &p->x, p->rows, p->cols, p->T);
 }
 
-TEST(the_specification_is_the_sum_of_products)
+static void compare_with_the_sum_of_products(bool exact)
 {
     static float y[3 * MAX_ROWS], w[MAX_COLS];
     mn_kernels   k;
     mn_kernels_init(&k, 0);
     for (size_t i = 0; i < LEN(types); i++) {
-        problem p = make(types[i], 5, 1280, 3, &k);
+        problem p = make_planes(types[i], 5, 1280, 3, &k, exact);
         run(y, &p, &k);
         for (size_t r = 0; r < p.rows; r++) {
             mn_dequantize(w, p.weights + r * p.cols / p.type->block * p.type->block_bytes,
@@ -118,7 +127,8 @@ TEST(the_specification_is_the_sum_of_products)
                 double sum = 0, size = 0;
                 for (size_t c = 0; c < p.cols; c++) {
                     const size_t at = t * p.x.ld + c;
-                    const double x = mn_wants_q8(p.type) ? (double)act_d[at / 32] * act_q[at]
+                    const int    code = exact ? 128 * act_q[at] + act_lo[at] : act_q[at];
+                    const double x = mn_wants_q8(p.type) ? (double)act_d[at / 32] * code
                                                          : (double)act_f[at];
                     sum += (double)w[c] * x;
                     size += fabs((double)w[c] * x);
@@ -128,6 +138,42 @@ TEST(the_specification_is_the_sum_of_products)
         }
         drop(&p);
     }
+}
+
+TEST(the_specification_is_the_sum_of_products)
+{
+    compare_with_the_sum_of_products(false);
+}
+
+TEST(with_two_planes_the_specification_is_the_sum_of_products)
+{
+    compare_with_the_sum_of_products(true);
+}
+
+TEST(two_planes_are_within_half_a_step_of_a_16256th)
+{
+    mn_kernels k;
+    mn_kernels_init(&k, 0);
+    problem p = make_planes(MN_Q4_1, 1, 1280, 6, &k, true);
+    for (size_t at = 0; at < p.T * p.x.ld; at++) {
+        YES(act_lo[at] >= -64 && act_lo[at] < 64);
+        const double x = (double)act_d[at / 32] * (128 * act_q[at] + act_lo[at]);
+        NEAR(x, (double)act_f[at], (double)act_d[at / 32] * 0.502);
+    }
+    drop(&p);
+}
+
+TEST(a_nan_spoils_its_block_and_no_other)
+{
+    mn_kernels k;
+    mn_kernels_init(&k, 0);
+    float  x[64] = { 1, 2, NAN, 4 }, d[2], s[4];
+    int8_t q[64], lo[64];
+    x[40] = 3;
+    k.quant_q8(q, d, s, x, 64);
+    YES(isnan(d[0]) && isnan(s[0]) && d[1] > 0);
+    k.quant_q15(q, lo, d, s, x, 64);
+    YES(isnan(d[0]) && isnan(s[0]) && d[1] > 0);
 }
 
 TEST(quantised_activations_are_within_half_a_step)
@@ -150,5 +196,8 @@ TEST(quantised_activations_are_within_half_a_step)
 int main(void)
 {
     return RUN(T(the_specification_is_the_sum_of_products),
+               T(with_two_planes_the_specification_is_the_sum_of_products),
+               T(two_planes_are_within_half_a_step_of_a_16256th),
+               T(a_nan_spoils_its_block_and_no_other),
                T(quantised_activations_are_within_half_a_step));
 }

@@ -38,8 +38,10 @@ static void product(const mn_step *s, float *y, size_t ldy, const mn_weight *w, 
 
 static void quantise(const mn_step *s, const mn_acts *a, size_t begin, size_t end)
 {
-    s->kernels->quant_q8(a->q + begin, a->d + begin / BLOCK, a->s + begin / (BLOCK / 2),
-                         a->f + begin, end - begin);
+    float *d = a->d + begin / BLOCK, *sum = a->s + begin / (BLOCK / 2);
+    if (a->lo)
+        s->kernels->quant_q15(a->q + begin, a->lo + begin, d, sum, a->f + begin, end - begin);
+    else s->kernels->quant_q8(a->q + begin, d, sum, a->f + begin, end - begin);
 }
 
 /* Row `to` of h = rmsnorm(row t of x), and its int8 twin if a product wants it. */

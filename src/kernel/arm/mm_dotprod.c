@@ -80,15 +80,23 @@ MN_INLINE float32x4_t sum_rows(const int32x4_t v[4])
 }
 
 /* acc + the products of a block with one token. */
-MN_INLINE float32x4_t add_block(float32x4_t acc, const four *w, const int8_t *q, float d,
-                                const float *s, mn_dtype_id type)
+MN_INLINE float32x4_t add_block(float32x4_t acc, const four *w, const int8_t *q, const int8_t *lo,
+                                float d, const float *s, mn_dtype_id type)
 {
-    const int32x4_t zero = vdupq_n_s32(0);
-    const int8x16_t low = vld1q_s8(q), high = vld1q_s8(q + 16);
-    int32x4_t       sum[2][4];
-    for (int i = 0; i < 4; i++) {
-        sum[0][i] = vdotq_s32(zero, w->low[i], low);
-        sum[1][i] = vdotq_s32(type == MN_Q6_K ? zero : sum[0][i], w->high[i], high);
+    int32x4_t sum[2][4];
+    for (int i = 0; i < 8; i++) sum[i / 4][i % 4] = vdupq_n_s32(0);
+    for (int plane = 0; plane < (lo ? 2 : 1); plane++) {
+        const int8_t   *v = plane ? lo : q;
+        const int8x16_t low = vld1q_s8(v), high = vld1q_s8(v + 16);
+        for (int i = 0; i < 4; i++) {
+            const int32x4_t a = vshlq_n_s32(sum[0][i], 7), c = vshlq_n_s32(sum[1][i], 7);
+            if (type == MN_Q6_K) {
+                sum[0][i] = vdotq_s32(a, w->low[i], low);
+                sum[1][i] = vdotq_s32(c, w->high[i], high);
+            } else {
+                sum[1][i] = vdotq_s32(vdotq_s32(c, w->low[i], low), w->high[i], high);
+            }
+        }
     }
     if (type == MN_Q6_K) {
         for (int h = 0; h < 2; h++) {
@@ -103,10 +111,11 @@ MN_INLINE float32x4_t add_block(float32x4_t acc, const four *w, const int8_t *q,
 
 /* One chunk of four rows with all tokens; `count` of the rows exist. */
 MN_INLINE void mm_chunk(float *y, size_t ldy, const four *w, const mn_acts *x, size_t b0, size_t n,
-                        size_t T, size_t count, mn_dtype_id type)
+                        size_t T, size_t count, mn_dtype_id type, bool exact)
 {
     for (size_t t = 0; t < T; t++) {
         const int8_t *q = x->q + t * x->ld + 32 * b0;
+        const int8_t *lo = exact ? x->lo + t * x->ld + 32 * b0 : NULL;
         const float  *d = x->d + t * x->ld / 32 + b0, *s = x->s + t * x->ld / 16 + 2 * b0;
         float32x4_t   acc[4];
         float         out[4] = { 0 };
@@ -114,12 +123,13 @@ MN_INLINE void mm_chunk(float *y, size_t ldy, const four *w, const mn_acts *x, s
         size_t b = 0;
         for (; b + 4 <= n; b += 4) {
             for (size_t j = 0; j < 4; j++) {
-                acc[j] = add_block(acc[j], w + b + j, q + 32 * (b + j), d[b + j], s + 2 * (b + j),
-                                   type);
+                acc[j] = add_block(acc[j], w + b + j, q + 32 * (b + j),
+                                   exact ? lo + 32 * (b + j) : NULL, d[b + j], s + 2 * (b + j), type);
             }
         }
         for (size_t j = 0; b + j < n; j++) {
-            acc[j] = add_block(acc[j], w + b + j, q + 32 * (b + j), d[b + j], s + 2 * (b + j), type);
+            acc[j] = add_block(acc[j], w + b + j, q + 32 * (b + j), exact ? lo + 32 * (b + j) : NULL,
+                               d[b + j], s + 2 * (b + j), type);
         }
         float32x4_t chunk = vaddq_f32(vaddq_f32(acc[0], acc[2]), vaddq_f32(acc[1], acc[3]));
         if (b0) {
@@ -150,7 +160,8 @@ MN_INLINE void mm(float *y, size_t ldy, const void *w, const mn_acts *x, size_t 
                     read_any(chunk + b, row, b0 + b, type);
                 }
             }
-            mm_chunk(y + r, ldy, chunk, x, b0, n, T, count, type);
+            if (x->lo) mm_chunk(y + r, ldy, chunk, x, b0, n, T, count, type, true);
+            else mm_chunk(y + r, ldy, chunk, x, b0, n, T, count, type, false);
         }
     }
 }

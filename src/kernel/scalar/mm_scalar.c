@@ -11,25 +11,27 @@
 
 enum { TOKENS = 16 };   // tokens that share an unpacked block
 
-static int dot(const int8_t *a, const int8_t *b, int n)
+/* n products of codes and activations, of which lo is the second plane or NULL. */
+static int dot(const int8_t *a, const int8_t *q, const int8_t *lo, int n)
 {
     int sum = 0;
-    for (int k = 0; k < n; k++) sum += a[k] * b[k];
+    for (int k = 0; k < n; k++) sum += a[k] * (lo ? 128 * q[k] + lo[k] : q[k]);
     return sum;
 }
 
 /* Add the products of a block with one token to a partial sum. */
-static float add_block(float acc, const mn_block *w, const int8_t *q, float d, const float *s,
-                       mn_dtype_id type)
+static float add_block(float acc, const mn_block *w, const int8_t *q, const int8_t *lo, float d,
+                       const float *s, mn_dtype_id type)
 {
     if (type == MN_Q6_K) {
         for (int h = 0; h < 2; h++) {
-            acc = fmaf(w->scale[h] * d, (float)dot(w->code + 16 * h, q + 16 * h, 16), acc);
+            const int sum = dot(w->code + 16 * h, q + 16 * h, lo ? lo + 16 * h : NULL, 16);
+            acc = fmaf(w->scale[h] * d, (float)sum, acc);
             acc = fmaf(w->offset[h], s[h], acc);
         }
         return acc;
     }
-    acc = fmaf(w->scale[0] * d, (float)dot(w->code, q, 32), acc);
+    acc = fmaf(w->scale[0] * d, (float)dot(w->code, q, lo, 32), acc);
     return type == MN_Q8_0 ? acc : fmaf(w->offset[0], s[0] + s[1], acc);
 }
 
@@ -46,8 +48,8 @@ static void mm_row(float *y, size_t ldy, const uint8_t *row, mn_dtype_id type, c
             unpack(&w, row, b);
             for (size_t t = t0; t < t1; t++) {
                 float *a = &acc[t - t0][b % 4];
-                *a = add_block(*a, &w, x->q + t * ld + 32 * b, x->d[t * ld / 32 + b],
-                               x->s + t * ld / 16 + 2 * b, type);
+                *a = add_block(*a, &w, x->q + t * ld + 32 * b, x->lo ? x->lo + t * ld + 32 * b : NULL,
+                               x->d[t * ld / 32 + b], x->s + t * ld / 16 + 2 * b, type);
             }
         }
         for (size_t t = t0; t < t1; t++) {
@@ -112,6 +114,7 @@ MM(q6_k, MN_Q6_K, mm_blocks)
 void mn_kernels_mm_scalar(mn_kernels *k)
 {
     k->quant_q8 = mn_quant_q8__scalar;
+    k->quant_q15 = mn_quant_q15__scalar;
     k->mm_f32 = (mn_matmul){ mm_f32, mm_f32 };
     k->mm_f16 = (mn_matmul){ mm_f16, mm_f16 };
     k->mm_bf16 = (mn_matmul){ mm_bf16, mm_bf16 };

@@ -3,7 +3,8 @@
  * mm_scalar.h - the order of the sums in a matrix product, which every tier keeps.
  *
  * Block types: a row is cut into chunks of 512 columns, a chunk into blocks of 32.  The 32 products
- * of a block are integers and summed exactly; then, in f32, with four partial sums per chunk,
+ * of a block are integers and summed exactly (with two planes of activations 128 times the products of
+ * the first plus those of the second); then, in f32, with four partial sums per chunk,
  *
  *     acc[b % 4] = fma(scale * d, (float)sum of products, acc[b % 4])
  *     acc[b % 4] = fma(offset, s_low + s_high, acc[b % 4])                (not in Q8_0)
@@ -27,6 +28,8 @@ enum {
     MN_MM_CHUNK = 16,   // blocks
 };
 
-#define MN_Q8_TINY 0x1p-60f
+#define MN_Q8_TINY 0x1p-60f    // blocks below are zeros
+#define MN_Q8_MOST 127.0f      // the largest code of one plane
+#define MN_Q15_MOST 16256.0f   // of two: 127 * 128
 
 #endif

@@ -9,6 +9,7 @@
 
 mn_rmsnorm_fn  mn_rmsnorm__scalar;
 mn_quant_q8_fn mn_quant_q8__scalar;
+mn_quant_q15_fn mn_quant_q15__scalar;
 mn_quant_x_fn  mn_quant_x__scalar;
 mn_rope_fn     mn_rope_half__scalar, mn_rope_pair__scalar;
 mn_swiglu_fn   mn_swiglu__scalar;

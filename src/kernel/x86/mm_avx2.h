@@ -72,31 +72,42 @@ MN_INLINE __m256 mn_set_parts(float a, float b)
     return _mm256_set_m128(_mm_set1_ps(b), _mm_set1_ps(a));
 }
 
+/* sum = 128 sum + the products of two blocks with one plane of a token. */
+MN_INLINE void mn_two_products(__m256i sum[2][4], const mn_two *w, const int8_t *q, unsigned n,
+                               mn_form form)
+{
+    const __m256i q0 = _mm256_loadu_si256((const void *)q);
+    const __m256i q1 = n == 2 ? _mm256_loadu_si256((const void *)(q + 32)) : _mm256_setzero_si256();
+    const __m256i low = _mm256_permute2x128_si256(q0, q1, 0x20);
+    const __m256i high = _mm256_permute2x128_si256(q0, q1, 0x31);
+    for (int i = 0; i < 4; i++) {
+        for (int h = 0; h < 2; h++) sum[h][i] = _mm256_slli_epi32(sum[h][i], 7);
+        if (form == MN_FORM_SIGNED) {
+            sum[0][i] = _mm256_add_epi32(sum[0][i],
+                                         _mm256_add_epi32(mn_dot_signed(w->low[i], low),
+                                                          mn_dot_signed(w->high[i], high)));
+            continue;
+        }
+        const __m256i a = _mm256_maddubs_epi16(w->low[i], low);
+        const __m256i c = _mm256_maddubs_epi16(w->high[i], high);
+        const __m256i first = mn_widen(form == MN_FORM_HALVES ? a : _mm256_add_epi16(a, c));
+        sum[0][i] = _mm256_add_epi32(sum[0][i], first);
+        if (form == MN_FORM_HALVES) sum[1][i] = _mm256_add_epi32(sum[1][i], mn_widen(c));
+    }
+}
+
 /* Blocks b .. b + n - 1 of four rows with one token, into 8 of the 16 partial sums. */
 MN_INLINE __m256 mn_two_step(__m256 acc, const uint8_t *const row[4], const mn_acts *x, size_t b,
-                             unsigned n, mn_two_fn *read, mn_form form)
+                             unsigned n, mn_two_fn *read, mn_form form, bool exact)
 {
     mn_two w;
     read(&w, row, b, n);
-    const __m256i zero = _mm256_setzero_si256();
-    const __m256i q0 = _mm256_loadu_si256((const void *)(x->q + 32 * b));
-    const __m256i q1 = n == 2 ? _mm256_loadu_si256((const void *)(x->q + 32 * b + 32)) : zero;
-    const __m256i low = _mm256_permute2x128_si256(q0, q1, 0x20);
-    const __m256i high = _mm256_permute2x128_si256(q0, q1, 0x31);
-    const float  *s = x->s + 2 * b, *d = x->d + b;
-    const __m256  scale = mn_set_parts(d[0], n == 2 ? d[1] : 0.0f);
-    __m256i       sum[2][4];
-    for (int i = 0; i < 4; i++) {
-        if (form == MN_FORM_SIGNED) {
-            sum[0][i] = _mm256_add_epi32(mn_dot_signed(w.low[i], low),
-                                         mn_dot_signed(w.high[i], high));
-            continue;
-        }
-        const __m256i a = _mm256_maddubs_epi16(w.low[i], low);
-        const __m256i c = _mm256_maddubs_epi16(w.high[i], high);
-        sum[0][i] = mn_widen(form == MN_FORM_HALVES ? a : _mm256_add_epi16(a, c));
-        if (form == MN_FORM_HALVES) sum[1][i] = mn_widen(c);
-    }
+    const float *s = x->s + 2 * b, *d = x->d + b;
+    const __m256 scale = mn_set_parts(d[0], n == 2 ? d[1] : 0.0f);
+    __m256i      sum[2][4];
+    for (int i = 0; i < 8; i++) sum[i / 4][i % 4] = _mm256_setzero_si256();
+    mn_two_products(sum, &w, x->q + 32 * b, n, form);
+    if (exact) mn_two_products(sum, &w, x->lo + 32 * b, n, form);
     for (int h = 0; h < (form == MN_FORM_HALVES ? 2 : 1); h++) {
         acc = _mm256_fmadd_ps(_mm256_mul_ps(w.scale[h], scale),
                               _mm256_cvtepi32_ps(mn_sum_parts(sum[h])), acc);
@@ -111,7 +122,7 @@ MN_INLINE __m256 mn_two_step(__m256 acc, const uint8_t *const row[4], const mn_a
 
 /* Four rows with one token. */
 MN_INLINE __m128 mn_four_rows(const uint8_t *const row[4], const mn_acts *x, size_t blocks,
-                              size_t block_bytes, mn_two_fn *read, mn_form form)
+                              size_t block_bytes, mn_two_fn *read, mn_form form, bool exact)
 {
     __m128 y = _mm_setzero_ps();
     for (size_t b = 0, first = 0; b < blocks; first = b) {
@@ -124,14 +135,14 @@ MN_INLINE __m128 mn_four_rows(const uint8_t *const row[4], const mn_acts *x, siz
                 if (block_bytes > 16) _mm_prefetch(ahead + 64, _MM_HINT_T0);
                 if (block_bytes > 32) _mm_prefetch(ahead + 128, _MM_HINT_T0);
             }
-            acc[0] = mn_two_step(acc[0], row, x, b, 2, read, form);
-            acc[1] = mn_two_step(acc[1], row, x, b + 2, 2, read, form);
+            acc[0] = mn_two_step(acc[0], row, x, b, 2, read, form, exact);
+            acc[1] = mn_two_step(acc[1], row, x, b + 2, 2, read, form, exact);
         }
         for (int i = 0; b < end; b += 2, i++) {   // up to three blocks at the end of a row
             if (end - b >= 2) {
-                acc[i] = mn_two_step(acc[i], row, x, b, 2, read, form);
+                acc[i] = mn_two_step(acc[i], row, x, b, 2, read, form, exact);
             } else {
-                acc[i] = mn_two_step(acc[i], row, x, b, 1, read, form);
+                acc[i] = mn_two_step(acc[i], row, x, b, 1, read, form, exact);
             }
         }
         const __m256 a = _mm256_add_ps(acc[0], acc[1]);
@@ -143,7 +154,7 @@ MN_INLINE __m128 mn_four_rows(const uint8_t *const row[4], const mn_acts *x, siz
 
 /* The gemv of every block type. */
 MN_INLINE void mn_mm_rows(float *y, const void *w, const mn_acts *x, size_t rows, size_t cols,
-                          size_t stride, mn_two_fn *read, mn_form form)
+                          size_t stride, mn_two_fn *read, mn_form form, bool exact)
 {
     const size_t blocks = cols / 32, quarter = rows / 4, rest = rows % 4;
     const size_t block_bytes = stride / (blocks ? blocks : 1);
@@ -155,7 +166,7 @@ MN_INLINE void mn_mm_rows(float *y, const void *w, const mn_acts *x, size_t rows
             const size_t at = last ? 4 * quarter + (i < rest ? i : rest - 1) : i * quarter + r;
             row[i] = (const uint8_t *)w + at * stride;
         }
-        _mm_storeu_ps(out, mn_four_rows(row, x, blocks, block_bytes, read, form));
+        _mm_storeu_ps(out, mn_four_rows(row, x, blocks, block_bytes, read, form, exact));
         for (size_t i = 0; i < (last ? rest : 4); i++) {
             y[last ? 4 * quarter + i : i * quarter + r] = out[i];
         }

@@ -63,18 +63,16 @@ MN_INLINE __m512i mn_sum_parts(const __m512i z[4])
     return _mm512_add_epi32(_mm512_unpacklo_epi64(a, b), _mm512_unpackhi_epi64(a, b));
 }
 
-/* Four blocks of a token's activations, arranged as mn_four is. */
+/* Four blocks of a token's activations, arranged as mn_four is; [1] of low and high: the second plane. */
 typedef struct mn_four_x {
-    __m512i low, high;
+    __m512i low[2], high[2];
     __m512  d, s[2];   // s[0] of both halves together unless MN_FORM_HALVES
 } mn_four_x;
 
-MN_INLINE mn_four_x mn_four_acts(const mn_acts *x, size_t b, unsigned n, mn_form form)
+MN_INLINE mn_four_x mn_four_acts(const mn_acts *x, size_t b, unsigned n, mn_form form, bool exact)
 {
     const __mmask64 m0 = n >= 2 ? ~0ull : 0xffffffffull;
     const __mmask64 m1 = n == 4 ? ~0ull : n == 3 ? 0xffffffffull : 0;
-    const __m512i   q0 = _mm512_maskz_loadu_epi8(m0, x->q + 32 * b);
-    const __m512i   q1 = _mm512_maskz_loadu_epi8(m1, x->q + 32 * b + 64);
     const __m256    s = _mm256_maskz_loadu_ps((__mmask8)((1u << 2 * n) - 1), x->s + 2 * b);
     const __m128    d = _mm_maskz_loadu_ps((__mmask8)((1u << n) - 1), x->d + b);
     const __m512i   block = _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
@@ -82,8 +80,12 @@ MN_INLINE mn_four_x mn_four_acts(const mn_acts *x, size_t b, unsigned n, mn_form
     const __m512i   odd = _mm512_or_si512(even, _mm512_set1_epi32(1));
 
     mn_four_x o;
-    o.low = _mm512_shuffle_i64x2(q0, q1, 0x88);
-    o.high = _mm512_shuffle_i64x2(q0, q1, 0xdd);
+    for (int plane = 0; plane < 1 + exact; plane++) {
+        const int8_t *q = (plane ? x->lo : x->q) + 32 * b;
+        const __m512i q0 = _mm512_maskz_loadu_epi8(m0, q), q1 = _mm512_maskz_loadu_epi8(m1, q + 64);
+        o.low[plane] = _mm512_shuffle_i64x2(q0, q1, 0x88);
+        o.high[plane] = _mm512_shuffle_i64x2(q0, q1, 0xdd);
+    }
     o.d = _mm512_permutexvar_ps(block, _mm512_castps128_ps512(d));
     o.s[0] = _mm512_permutexvar_ps(even, _mm512_castps256_ps512(s));
     o.s[1] = _mm512_permutexvar_ps(odd, _mm512_castps256_ps512(s));
@@ -93,23 +95,33 @@ MN_INLINE mn_four_x mn_four_acts(const mn_acts *x, size_t b, unsigned n, mn_form
 
 /* Blocks b .. b + n - 1 of four rows with one token, into the 16 partial sums. */
 MN_INLINE __m512 mn_four_step(__m512 acc, const uint8_t *const row[4], const mn_acts *x, size_t b,
-                              unsigned n, mn_four_fn *read, mn_form form)
+                              unsigned n, mn_four_fn *read, mn_form form, bool exact)
 {
     const __m512i zero = _mm512_setzero_si512();
     mn_four       w;
     __m512i       sum[2][4];
     read(&w, row, b, n);
-    const mn_four_x v = mn_four_acts(x, b, n, form);
+    const mn_four_x v = mn_four_acts(x, b, n, form, exact);
 
-    __m512i start = zero;
-    if (form == MN_FORM_SIGNED) {   // take back what the added 128 contributes
-        const __m512i bias = _mm512_set1_epi8((char)0x80);
-        start = _mm512_dpbusd_epi32(_mm512_dpbusd_epi32(zero, bias, v.low), bias, v.high);
-        start = _mm512_sub_epi32(zero, start);
-    }
-    for (int i = 0; i < 4; i++) {
-        sum[0][i] = _mm512_dpbusd_epi32(start, w.low[i], v.low);
-        sum[1][i] = _mm512_dpbusd_epi32(form == MN_FORM_HALVES ? zero : sum[0][i], w.high[i], v.high);
+    for (int plane = 0; plane < 1 + exact; plane++) {
+        const __m512i low = v.low[plane], high = v.high[plane];
+        __m512i       start = zero;
+        if (form == MN_FORM_SIGNED) {   // take back what the added 128 contributes
+            const __m512i bias = _mm512_set1_epi8((char)0x80);
+            start = _mm512_dpbusd_epi32(_mm512_dpbusd_epi32(zero, bias, low), bias, high);
+            start = _mm512_sub_epi32(zero, start);
+        }
+        for (int i = 0; i < 4; i++) {
+            if (form == MN_FORM_HALVES) {
+                const __m512i a = plane ? _mm512_slli_epi32(sum[0][i], 7) : zero;
+                const __m512i c = plane ? _mm512_slli_epi32(sum[1][i], 7) : zero;
+                sum[0][i] = _mm512_dpbusd_epi32(a, w.low[i], low);
+                sum[1][i] = _mm512_dpbusd_epi32(c, w.high[i], high);
+                continue;
+            }
+            const __m512i a = plane ? _mm512_add_epi32(_mm512_slli_epi32(sum[1][i], 7), start) : start;
+            sum[1][i] = _mm512_dpbusd_epi32(_mm512_dpbusd_epi32(a, w.low[i], low), w.high[i], high);
+        }
     }
     if (form == MN_FORM_HALVES) {
         for (int h = 0; h < 2; h++) {
@@ -126,7 +138,7 @@ MN_INLINE __m512 mn_four_step(__m512 acc, const uint8_t *const row[4], const mn_
 
 /* Four rows with one token. */
 MN_INLINE __m128 mn_four_rows(const uint8_t *const row[4], const mn_acts *x, size_t blocks,
-                              size_t block_bytes, mn_four_fn *read, mn_form form)
+                              size_t block_bytes, mn_four_fn *read, mn_form form, bool exact)
 {
     __m128 y = _mm_setzero_ps();
     for (size_t b = 0, first = 0; b < blocks; first = b) {
@@ -139,10 +151,10 @@ MN_INLINE __m128 mn_four_rows(const uint8_t *const row[4], const mn_acts *x, siz
                 if (block_bytes > 16) _mm_prefetch(ahead + 64, _MM_HINT_T0);
                 if (block_bytes > 32) _mm_prefetch(ahead + 128, _MM_HINT_T0);
             }
-            acc = mn_four_step(acc, row, x, b, 4, read, form);
+            acc = mn_four_step(acc, row, x, b, 4, read, form, exact);
         }
         if (b < end) {
-            acc = mn_four_step(acc, row, x, b, (unsigned)(end - b), read, form);
+            acc = mn_four_step(acc, row, x, b, (unsigned)(end - b), read, form, exact);
             b = end;
         }
         const __m256 a = _mm256_add_ps(_mm512_castps512_ps256(acc), _mm512_extractf32x8_ps(acc, 1));
@@ -154,7 +166,7 @@ MN_INLINE __m128 mn_four_rows(const uint8_t *const row[4], const mn_acts *x, siz
 
 /* The gemv of every block type; block_bytes: of 32 values. */
 MN_INLINE void mn_mm_rows(float *y, const void *w, const mn_acts *x, size_t rows, size_t cols,
-                          size_t stride, mn_four_fn *read, mn_form form)
+                          size_t stride, mn_four_fn *read, mn_form form, bool exact)
 {
     const uint8_t *p = w;
     const size_t   blocks = cols / 32, quarter = rows / 4;
@@ -164,14 +176,14 @@ MN_INLINE void mn_mm_rows(float *y, const void *w, const mn_acts *x, size_t rows
         const uint8_t *const row[4] = { p + r * stride, p + (quarter + r) * stride,
                                         p + (2 * quarter + r) * stride,
                                         p + (3 * quarter + r) * stride };
-        _mm_storeu_ps(out, mn_four_rows(row, x, blocks, block_bytes, read, form));
+        _mm_storeu_ps(out, mn_four_rows(row, x, blocks, block_bytes, read, form, exact));
         for (size_t i = 0; i < 4; i++) y[i * quarter + r] = out[i];
     }
     const size_t rest = 4 * quarter;
     if (rest < rows) {
         const uint8_t *row[4];
         for (size_t i = 0; i < 4; i++) row[i] = p + (rest + i < rows ? rest + i : rows - 1) * stride;
-        _mm_storeu_ps(out, mn_four_rows(row, x, blocks, block_bytes, read, form));
+        _mm_storeu_ps(out, mn_four_rows(row, x, blocks, block_bytes, read, form, exact));
         memcpy(y + rest, out, (rows - rest) * sizeof *y);
     }
 }

@@ -33,7 +33,7 @@ MN_INLINE void add_16(__m256i sum[TOKENS], const __m256i code[8], const int8_t *
         const __m256i b = _mm256_add_epi16(_mm256_maddubs_epi16(code[m + 2], four_codes(p + 8)),
                                            _mm256_maddubs_epi16(code[m + 3], four_codes(p + 12)));
         if (form == MN_FORM_HALVES) {
-            sum[u] = _mm256_add_epi32(mn_widen(a), mn_widen(b));
+            sum[u] = _mm256_add_epi32(sum[u], _mm256_add_epi32(mn_widen(a), mn_widen(b)));
         } else {
             sum[u] = _mm256_add_epi32(sum[u], mn_widen(_mm256_add_epi16(a, b)));
         }
@@ -41,13 +41,17 @@ MN_INLINE void add_16(__m256i sum[TOKENS], const __m256i code[8], const int8_t *
 }
 
 /* acc[u] += the products of half h (or both halves) of block b with token u. */
-MN_INLINE void add_block(__m256 acc[TOKENS], const mn_panel8 *p, size_t b, const int8_t *q,
-                         const float *d, const float *s, size_t ld, unsigned N, mn_form form, int h)
+MN_INLINE void add_block(__m256 acc[TOKENS], const mn_panel8 *p, size_t b, const int8_t *const q[2],
+                         const float *d, const float *s, size_t ld, unsigned N, mn_form form,
+                         bool exact, int h)
 {
     __m256i sum[TOKENS];
     for (unsigned u = 0; u < N; u++) sum[u] = _mm256_setzero_si256();
-    add_16(sum, p->code[b], q, ld, 4 * h, N, form);
-    if (form != MN_FORM_HALVES) add_16(sum, p->code[b], q, ld, 4, N, form);
+    for (int plane = 0; plane < 1 + exact; plane++) {
+        for (unsigned u = 0; u < N && plane; u++) sum[u] = _mm256_slli_epi32(sum[u], 7);
+        add_16(sum, p->code[b], q[plane] + 32 * b, ld, 4 * h, N, form);
+        if (form != MN_FORM_HALVES) add_16(sum, p->code[b], q[plane] + 32 * b, ld, 4, N, form);
+    }
     for (unsigned u = 0; u < N; u++) {
         const __m256 scale = _mm256_mul_ps(p->scale[b][h], _mm256_set1_ps(d[u * ld / 32]));
         acc[u] = _mm256_fmadd_ps(scale, _mm256_cvtepi32_ps(sum[u]), acc[u]);
@@ -60,10 +64,10 @@ MN_INLINE void add_block(__m256 acc[TOKENS], const mn_panel8 *p, size_t b, const
 
 /* N tokens from t on with n blocks from b0 on; y: of the panel's first row and token t. */
 MN_INLINE void tile(float *y, size_t ldy, const mn_panel8 *p, const mn_acts *x, size_t t, size_t b0,
-                    size_t n, __m256i rows, unsigned N, mn_form form)
+                    size_t n, __m256i rows, unsigned N, mn_form form, bool exact)
 {
-    const size_t  ld = x->ld;
-    const int8_t *q = x->q + t * ld + 32 * b0;
+    const size_t        ld = x->ld, at = t * ld + 32 * b0;
+    const int8_t *const q[2] = { x->q + at, exact ? x->lo + at : NULL };
     const float  *d = x->d + t * ld / 32 + b0, *s = x->s + t * ld / 16 + 2 * b0;
     __m256        part[3][TOKENS];
 
@@ -71,9 +75,9 @@ MN_INLINE void tile(float *y, size_t ldy, const mn_panel8 *p, const mn_acts *x, 
         __m256 acc[TOKENS];
         for (unsigned u = 0; u < N; u++) acc[u] = _mm256_setzero_ps();
         for (size_t b = j >> 1 | (j & 1) << 1; b < n; b += 4) {
-            add_block(acc, p, b, q + 32 * b, d + b, s + 2 * b, ld, N, form, 0);
+            add_block(acc, p, b, q, d + b, s + 2 * b, ld, N, form, exact, 0);
             if (form == MN_FORM_HALVES) {
-                add_block(acc, p, b, q + 32 * b, d + b, s + 2 * b, ld, N, form, 1);
+                add_block(acc, p, b, q, d + b, s + 2 * b, ld, N, form, exact, 1);
             }
         }
         for (unsigned u = 0; u < N; u++) {
@@ -90,12 +94,19 @@ MN_INLINE void tile(float *y, size_t ldy, const mn_panel8 *p, const mn_acts *x, 
 }
 
 MN_INLINE void all_tokens(float *y, size_t ldy, const mn_panel8 *p, const mn_acts *x, size_t T,
-                          size_t b0, size_t n, __m256i rows, mn_form form)
+                          size_t b0, size_t n, __m256i rows, mn_form form, bool exact)
 {
     size_t t = 0;
-    for (; t + 4 <= T; t += 4) tile(y + t * ldy, ldy, p, x, t, b0, n, rows, 4, form);
-    for (; t + 2 <= T; t += 2) tile(y + t * ldy, ldy, p, x, t, b0, n, rows, 2, form);
-    if (t < T) tile(y + t * ldy, ldy, p, x, t, b0, n, rows, 1, form);
+    for (; t + 4 <= T; t += 4) tile(y + t * ldy, ldy, p, x, t, b0, n, rows, 4, form, exact);
+    for (; t + 2 <= T; t += 2) tile(y + t * ldy, ldy, p, x, t, b0, n, rows, 2, form, exact);
+    if (t < T) tile(y + t * ldy, ldy, p, x, t, b0, n, rows, 1, form, exact);
+}
+
+MN_INLINE void both_ways(float *y, size_t ldy, const mn_panel8 *p, const mn_acts *x, size_t T,
+                         size_t b0, size_t n, __m256i rows, mn_form form)
+{
+    if (x->lo) all_tokens(y, ldy, p, x, T, b0, n, rows, form, true);
+    else all_tokens(y, ldy, p, x, T, b0, n, rows, form, false);
 }
 
 void mn_mm_panels__avx2(float *y, size_t ldy, const void *w, const mn_acts *x, size_t rows,
@@ -114,9 +125,9 @@ void mn_mm_panels__avx2(float *y, size_t ldy, const void *w, const mn_acts *x, s
             const size_t n = blocks - b < MN_MM_CHUNK ? blocks - b : MN_MM_CHUNK;
             fill(&p, row, b, n);
             switch (form) {
-            case MN_FORM_PLAIN: all_tokens(y + r, ldy, &p, x, T, b, n, mask, MN_FORM_PLAIN); break;
-            case MN_FORM_SIGNED: all_tokens(y + r, ldy, &p, x, T, b, n, mask, MN_FORM_SIGNED); break;
-            case MN_FORM_HALVES: all_tokens(y + r, ldy, &p, x, T, b, n, mask, MN_FORM_HALVES); break;
+            case MN_FORM_PLAIN: both_ways(y + r, ldy, &p, x, T, b, n, mask, MN_FORM_PLAIN); break;
+            case MN_FORM_SIGNED: both_ways(y + r, ldy, &p, x, T, b, n, mask, MN_FORM_SIGNED); break;
+            case MN_FORM_HALVES: both_ways(y + r, ldy, &p, x, T, b, n, mask, MN_FORM_HALVES); break;
             }
         }
     }

@@ -14,10 +14,10 @@
 enum { TOKENS = 6, PANELS = 2 };
 
 /* What a block of a token contributes besides its codes.  s[0]: of both halves together unless
- * MN_FORM_HALVES; start: -128 times the sum of the codes, in MN_FORM_SIGNED. */
+ * MN_FORM_HALVES; start: -128 times the sum of a plane's codes, in MN_FORM_SIGNED. */
 typedef struct factors {
     float   d[TOKENS][MN_MM_CHUNK], s[2][TOKENS][MN_MM_CHUNK];
-    int32_t start[TOKENS][MN_MM_CHUNK];
+    int32_t start[2][TOKENS][MN_MM_CHUNK];   // of each plane
 } factors;
 
 /* Lane i: the sum of the eight dwords of block i of eight. */
@@ -34,23 +34,28 @@ MN_INLINE __m256i block_sums(const int8_t *q)
                             _mm256_permute2x128_si256(a, b, 0x31));
 }
 
+/* -128 times the sum of the codes of each of n blocks. */
+MN_INLINE void prepare_start(int32_t *start, const int8_t *q, size_t n)
+{
+    size_t b = 0;
+    for (; b + 8 <= n; b += 8) {
+        const __m256i sum = _mm256_slli_epi32(block_sums(q + 32 * b), 7);
+        _mm256_storeu_si256((void *)(start + b), _mm256_sub_epi32(_mm256_setzero_si256(), sum));
+    }
+    for (; b < n; b++) {
+        int sum = 0;
+        for (size_t k = 0; k < 32; k++) sum += q[32 * b + k];
+        start[b] = -128 * sum;
+    }
+}
+
 /* The factors of n blocks of one token. */
-MN_INLINE void prepare_token(factors *o, unsigned u, const int8_t *q, const float *d, const float *s,
-                             size_t n, mn_form form)
+MN_INLINE void prepare_token(factors *o, unsigned u, const int8_t *const q[2], const float *d,
+                             const float *s, size_t n, mn_form form, bool exact)
 {
     memcpy(o->d[u], d, n * sizeof *d);
     if (form == MN_FORM_SIGNED) {
-        size_t b = 0;
-        for (; b + 8 <= n; b += 8) {
-            const __m256i sum = _mm256_slli_epi32(block_sums(q + 32 * b), 7);
-            _mm256_storeu_si256((void *)(o->start[u] + b),
-                                _mm256_sub_epi32(_mm256_setzero_si256(), sum));
-        }
-        for (; b < n; b++) {
-            int sum = 0;
-            for (size_t k = 0; k < 32; k++) sum += q[32 * b + k];
-            o->start[u][b] = -128 * sum;
-        }
+        for (int plane = 0; plane < 1 + exact; plane++) prepare_start(o->start[plane][u], q[plane], n);
         return;
     }
     const __m512i   even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
@@ -64,23 +69,29 @@ MN_INLINE void prepare_token(factors *o, unsigned u, const int8_t *q, const floa
 }
 
 /* acc[p][u] += the products of half h (or both halves) of block b of panel p with token u. */
-MN_INLINE void add_block(__m512 acc[PANELS][TOKENS], const mn_panel *panel, size_t b, const int8_t *q,
-                         const factors *o, size_t ld, unsigned N, mn_form form, int h)
+MN_INLINE void add_block(__m512 acc[PANELS][TOKENS], const mn_panel *panel, size_t b,
+                         const int8_t *const q[2], const factors *o, size_t ld, unsigned N,
+                         mn_form form, bool exact, int h)
 {
     __m512i sum[PANELS][TOKENS];
-    for (unsigned u = 0; u < N; u++) {
-        sum[0][u] = sum[1][u] = form == MN_FORM_SIGNED ? _mm512_set1_epi32(o->start[u][b])
-                                                       : _mm512_setzero_si512();
-    }
-    const int from = 4 * h, to = form == MN_FORM_HALVES ? from + 4 : 8;
-    for (int m = from; m < to; m++) {
-        const __m512i w0 = panel[0].code[b][m], w1 = panel[1].code[b][m];
+    for (int plane = 0; plane < 1 + exact; plane++) {
         for (unsigned u = 0; u < N; u++) {
-            int32_t v;
-            memcpy(&v, q + u * ld + 4 * m, sizeof v);
-            const __m512i x = _mm512_set1_epi32(v);
-            sum[0][u] = _mm512_dpbusd_epi32(sum[0][u], w0, x);
-            sum[1][u] = _mm512_dpbusd_epi32(sum[1][u], w1, x);
+            const __m512i start = form == MN_FORM_SIGNED ? _mm512_set1_epi32(o->start[plane][u][b])
+                                                         : _mm512_setzero_si512();
+            for (int p = 0; p < PANELS; p++) {
+                sum[p][u] = plane ? _mm512_add_epi32(_mm512_slli_epi32(sum[p][u], 7), start) : start;
+            }
+        }
+        const int from = 4 * h, to = form == MN_FORM_HALVES ? from + 4 : 8;
+        for (int m = from; m < to; m++) {
+            const __m512i w0 = panel[0].code[b][m], w1 = panel[1].code[b][m];
+            for (unsigned u = 0; u < N; u++) {
+                int32_t v;
+                memcpy(&v, q[plane] + u * ld + 32 * b + 4 * (size_t)m, sizeof v);
+                const __m512i x = _mm512_set1_epi32(v);
+                sum[0][u] = _mm512_dpbusd_epi32(sum[0][u], w0, x);
+                sum[1][u] = _mm512_dpbusd_epi32(sum[1][u], w1, x);
+            }
         }
     }
     for (unsigned u = 0; u < N; u++) {
@@ -97,22 +108,23 @@ MN_INLINE void add_block(__m512 acc[PANELS][TOKENS], const mn_panel *panel, size
 /* N tokens from t on with n blocks from b0 on; y: of the panels' first row and token t; rows: a bit
  * for each row that exists. */
 MN_INLINE void tile(float *y, size_t ldy, const mn_panel *panel, const mn_acts *x, size_t t, size_t b0,
-                    size_t n, uint32_t rows, unsigned N, mn_form form)
+                    size_t n, uint32_t rows, unsigned N, mn_form form, bool exact)
 {
-    const size_t  ld = x->ld;
-    const int8_t *q = x->q + t * ld + 32 * b0;
-    factors       o;
-    __m512        part[3][PANELS][TOKENS];
+    const size_t        ld = x->ld, at = t * ld + 32 * b0;
+    const int8_t *const q[2] = { x->q + at, exact ? x->lo + at : NULL };
+    factors             o;
+    __m512              part[3][PANELS][TOKENS];
     for (unsigned u = 0; u < N; u++) {
-        prepare_token(&o, u, q + u * ld, x->d + (t + u) * ld / 32 + b0,
-                      x->s + (t + u) * ld / 16 + 2 * b0, n, form);
+        const int8_t *const mine[2] = { q[0] + u * ld, exact ? q[1] + u * ld : NULL };
+        prepare_token(&o, u, mine, x->d + (t + u) * ld / 32 + b0, x->s + (t + u) * ld / 16 + 2 * b0, n,
+                      form, exact);
     }
     for (size_t j = 0; j < 4; j++) {   // partial sums 0, 2, 1, 3: the order in which they are added
         __m512 acc[PANELS][TOKENS];
         for (unsigned u = 0; u < N; u++) acc[0][u] = acc[1][u] = _mm512_setzero_ps();
         for (size_t b = j >> 1 | (j & 1) << 1; b < n; b += 4) {
-            add_block(acc, panel, b, q + 32 * b, &o, ld, N, form, 0);
-            if (form == MN_FORM_HALVES) add_block(acc, panel, b, q + 32 * b, &o, ld, N, form, 1);
+            add_block(acc, panel, b, q, &o, ld, N, form, exact, 0);
+            if (form == MN_FORM_HALVES) add_block(acc, panel, b, q, &o, ld, N, form, exact, 1);
         }
         for (unsigned u = 0; u < N; u++) {
             for (int p = 0; p < PANELS; p++) {
@@ -132,22 +144,29 @@ MN_INLINE void tile(float *y, size_t ldy, const mn_panel *panel, const mn_acts *
 
 /* All tokens, in tiles as equal as they can be: 7 are 4 and 3, not 6 and 1. */
 MN_INLINE void all_tokens(float *y, size_t ldy, const mn_panel *panel, const mn_acts *x, size_t T,
-                          size_t b0, size_t n, uint32_t rows, mn_form form)
+                          size_t b0, size_t n, uint32_t rows, mn_form form, bool exact)
 {
     size_t tiles = (T + TOKENS - 1) / TOKENS;
     for (size_t t = 0; t < T; tiles--) {
         const size_t N = (T - t + tiles - 1) / tiles;
         float       *out = y + t * ldy;
         switch (N) {
-        case 6: tile(out, ldy, panel, x, t, b0, n, rows, 6, form); break;
-        case 5: tile(out, ldy, panel, x, t, b0, n, rows, 5, form); break;
-        case 4: tile(out, ldy, panel, x, t, b0, n, rows, 4, form); break;
-        case 3: tile(out, ldy, panel, x, t, b0, n, rows, 3, form); break;
-        case 2: tile(out, ldy, panel, x, t, b0, n, rows, 2, form); break;
-        default: tile(out, ldy, panel, x, t, b0, n, rows, 1, form); break;
+        case 6: tile(out, ldy, panel, x, t, b0, n, rows, 6, form, exact); break;
+        case 5: tile(out, ldy, panel, x, t, b0, n, rows, 5, form, exact); break;
+        case 4: tile(out, ldy, panel, x, t, b0, n, rows, 4, form, exact); break;
+        case 3: tile(out, ldy, panel, x, t, b0, n, rows, 3, form, exact); break;
+        case 2: tile(out, ldy, panel, x, t, b0, n, rows, 2, form, exact); break;
+        default: tile(out, ldy, panel, x, t, b0, n, rows, 1, form, exact); break;
         }
         t += N;
     }
+}
+
+MN_INLINE void both_ways(float *y, size_t ldy, const mn_panel *panel, const mn_acts *x, size_t T,
+                         size_t b0, size_t n, uint32_t rows, mn_form form)
+{
+    if (x->lo) all_tokens(y, ldy, panel, x, T, b0, n, rows, form, true);
+    else all_tokens(y, ldy, panel, x, T, b0, n, rows, form, false);
 }
 
 void mn_mm_panels__avx512(float *y, size_t ldy, const void *w, const mn_acts *x, size_t rows,
@@ -166,9 +185,9 @@ void mn_mm_panels__avx512(float *y, size_t ldy, const void *w, const mn_acts *x,
             const size_t n = blocks - b < MN_MM_CHUNK ? blocks - b : MN_MM_CHUNK;
             for (int p = 0; p < PANELS; p++) fill(&panel[p], row + 16 * p, b, n);
             switch (form) {
-            case MN_FORM_PLAIN: all_tokens(y, ldy, panel, x, T, b, n, mask, MN_FORM_PLAIN); break;
-            case MN_FORM_SIGNED: all_tokens(y, ldy, panel, x, T, b, n, mask, MN_FORM_SIGNED); break;
-            case MN_FORM_HALVES: all_tokens(y, ldy, panel, x, T, b, n, mask, MN_FORM_HALVES); break;
+            case MN_FORM_PLAIN: both_ways(y, ldy, panel, x, T, b, n, mask, MN_FORM_PLAIN); break;
+            case MN_FORM_SIGNED: both_ways(y, ldy, panel, x, T, b, n, mask, MN_FORM_SIGNED); break;
+            case MN_FORM_HALVES: both_ways(y, ldy, panel, x, T, b, n, mask, MN_FORM_HALVES); break;
             }
         }
     }

@@ -17,7 +17,8 @@
     extern const mn_matmul mn_mm_q4_k__##isa, mn_mm_q5_k__##isa, mn_mm_q6_k__##isa
 MN_MM_EXTERN(avx2);
 MN_MM_EXTERN(avx512);
-mn_quant_q8_fn mn_quant_q8__avx2;
+mn_quant_q8_fn  mn_quant_q8__avx2;
+mn_quant_q15_fn mn_quant_q15__avx2;
 
 /* All families of a tier, into table k. */
 #define MN_MM_TABLE(k, isa)                                                                        \
@@ -84,7 +85,8 @@ MN_INLINE uint32_t mn_load32(const uint8_t *p)
     static void gemv_##name(float *y, size_t ldy, const void *w, const mn_acts *x, size_t rows,    \
                             size_t cols, size_t T)                                                 \
     {                                                                                              \
-        mn_mm_rows(y, w, x, rows, cols, stride, read, form);                                       \
+        if (x->lo) mn_mm_rows(y, w, x, rows, cols, stride, read, form, true);                      \
+        else mn_mm_rows(y, w, x, rows, cols, stride, read, form, false);                           \
     }                                                                                              \
     static void gemm_##name(float *y, size_t ldy, const void *w, const mn_acts *x, size_t rows,    \
                             size_t cols, size_t T)                                                 \
