@@ -70,14 +70,14 @@ static mnw_status feed(mnw_session *s, const int32_t *ids, size_t n, size_t at_o
 }
 
 static mnw_status measure(mnw_ctx *ctx, const char *path, const int32_t *ids, figures *f, int run,
-                          memory *at_open, memory *at_end)
+                          bool first, memory *at_open, memory *at_end)
 {
     mnw_model *m = NULL;
     mnw_session *s = NULL;
     const double began = seconds();
     mnw_status st = mnw_model_open(ctx, path, NULL, &m);
     f->open_ms[run] = (seconds() - began) * 1e3;
-    *at_open = read_memory();
+    if (first) *at_open = read_memory();   // later, freed pages of the run before count as well
     if (!st)
         st = mnw_session_open(
             m, &(mnw_session_opts){ .size = sizeof(mnw_session_opts), .n_ctx = 1024 }, &s);
@@ -113,7 +113,7 @@ int main(int argc, char **argv)
     mnw_status st = mnw_ctx_open(&o, &ctx);
     before = read_memory();
     for (int run = 0; run <= runs && !st; run++) // the first is the warm-up,
-        st = measure(ctx, argv[1], ids, f, run ? run - 1 : 0, &opened, &after); // overwritten
+        st = measure(ctx, argv[1], ids, f, run ? run - 1 : 0, run == 0, &opened, &after); // overwritten
     if (st) {
         fprintf(stderr, "minnow-bench: %s\n", ctx ? mnw_ctx_error(ctx) : mnw_status_text(st));
     } else {

@@ -129,7 +129,8 @@ static int run(const void *argp)
     if (!rc && !(input = cli_read("-", &len))) rc = CLI_IO;
     if (!rc && a->decode) {
         rc = read_ids(input, &ids, &n);
-        if (!rc) rc = decode(&e, tok, ids, n, a->special ? MNW_DECODE_SPECIAL : 0, &text, &len);
+        const unsigned flags = MNW_DECODE_START | (a->special ? MNW_DECODE_SPECIAL : 0u);
+        if (!rc) rc = decode(&e, tok, ids, n, flags, &text, &len);
         if (!rc) rc = print_text(a, text, len);
     } else if (!rc) {
         const unsigned flags = (a->bos ? MNW_ENCODE_BOS : 0) |

@@ -17,14 +17,14 @@ mkdir -p "$out"
 
 # The same table as CMakeLists.txt: the suffix of a file decides.
 objects=()
-for source in src/base/cpu.c src/base/dtype.c $(find src/kernel -name '*.c') tests/check/*.c; do
+for source in src/base/cpu.c src/base/dtype.c src/base/plan.c $(find src/kernel -name '*.c') tests/check/*.c; do
     case $source in
     *_dotprod.c) isa=-march=armv8.2-a+dotprod ;;
     *_i8mm.c) isa=-march=armv8.2-a+dotprod+i8mm ;;
     *) isa= ;;
     esac
     object=$out/$(basename "$source" .c).o
-    $cc $flags $isa -Isrc -Itests/check -c "$source" -o "$object"
+    $cc $flags $isa -Iinclude -Isrc -Itests/check -c "$source" -o "$object"
     objects+=("$object")
 done
 $cc -static "${objects[@]}" -lm -o "$out/mncheck"

@@ -6,6 +6,7 @@
  * positions end together in a tree of 15 additions that keeps the canonical order.  Values: up to
  * 7 x 64 outputs stay in registers while all positions pass by.
  */
+#include "kernel/scalar/attn_groups.h"
 #include "kernel/x86/x86.h"
 
 #ifdef __AVX512VNNI__
@@ -136,13 +137,7 @@ INLINE void attend(float *o, size_t ldo, const float *q, size_t ldq, const mn_kv
     const size_t ld = (n + 63) / 64 * 64;
     float        norm[GROUP];
 
-    if (P == 64)
-        scores(scratch, ld, q, ldq, kv, n, G, 64, scale, i8);
-    else if (P == 128)
-        scores(scratch, ld, q, ldq, kv, n, G, 128, scale, i8);
-    else
-        scores(scratch, ld, q, ldq, kv, n, G, P, scale, i8);
-
+    MN_ATTN_SCORES(scratch, ld, q, ldq, kv, n, G, P, scale, i8);
     for (size_t g = 0; g < G; g++) norm[g] = softmax(scratch + g * ld, i8 ? kv->vs : NULL, n);
 
     size_t i = 0;
@@ -152,24 +147,5 @@ INLINE void attend(float *o, size_t ldo, const float *q, size_t ldq, const mn_kv
         mix_any(o, ldo, scratch, ld, norm, kv, n, G, i, 1, lanes(i, P), i8);
 }
 
-/* Groups of at most GROUP query vectors, as even as they can be. */
-#define ATTEND_GROUPS(i8)                                                                          \
-    for (size_t left = (G + GROUP - 1) / GROUP, g; G > 0; left--, G -= g) {                        \
-        g = (G + left - 1) / left;                                                                 \
-        attend(o, ldo, q, ldq, kv, n, g, P, scale, scratch, i8);                                   \
-        o += g * ldo;                                                                              \
-        q += g * ldq;                                                                              \
-    }
-
-void mn_attn_f16__avx512(float *o, size_t ldo, const float *q, size_t ldq, const mn_kv_head *kv,
-                         size_t n, size_t G, size_t P, float scale, float *scratch)
-{
-    ATTEND_GROUPS(false)
-}
-
-void mn_attn_i8__avx512(float *o, size_t ldo, const float *q, size_t ldq, const mn_kv_head *kv,
-                        size_t n, size_t G, size_t P, float scale, float *scratch)
-{
-    ATTEND_GROUPS(true)
-}
+MN_ATTN_FAMILY(avx512)
 #endif
