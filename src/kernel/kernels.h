@@ -56,20 +56,21 @@ typedef struct mn_xtensor {
 
 /* Activations of T tokens for the native formats: integers with one scale per token, in one plane or two.
  *
- *     fast    x ~ scale * q0                    |q0| <= 127
- *     exact   x ~ scale * (128 q0 + q1)         |q0| <= 127, -64 <= q1 <= 63
+ *     fast, 1 plane      x ~ scale * q0                    |q0| <= 127
+ *     exact, 2 planes    x ~ scale * (128 q0 + q1)         |q0| <= 127, -64 <= q1 <= 63
  *
- *     q[i]      [T, ld]      codes; q[1] is NULL in the fast form
- *     sum[i]    [T, ld/16]   sums of 16 codes: what the offset of a weight's code is multiplied with
- *     total[i]  [T]          sums of all codes of a token
- *     scale     [T]
+ *     q      [T, planes, ld]      codes
+ *     sum    [T, planes, ld/16]   sums of 16 codes: what the offset of a weight's code is multiplied with
+ *     total  [T, planes]          sums of all codes
+ *     scale  [T]
  *
- * ld >= n, a multiple of 64; rows are 64-byte aligned; what lies beyond n is zero. */
+ * ld >= n, a multiple of 64; rows are 64-byte aligned; what lies beyond n is zero.  To a product a plane of
+ * a token is a column like any other. */
 typedef struct mn_xacts {
-    int8_t  *q[2];
-    int32_t *sum[2], *total[2];
+    int8_t  *q;
+    int32_t *sum, *total;
     float   *scale;
-    size_t   ld;
+    size_t   ld, planes;
 } mn_xacts;
 
 /* Bytes for T tokens with n values each (SIZE_MAX if that overflows), and the struct over a 64-byte

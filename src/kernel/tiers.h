@@ -22,5 +22,6 @@ void mn_kernels_mm_avx512(mn_kernels *k);
 void mn_kernels_mm_dotprod(mn_kernels *k);
 
 void mn_kernels_xmm_scalar(mn_kernels *k);
+void mn_kernels_xmm_avx512(mn_kernels *k);
 
 #endif

@@ -15,19 +15,17 @@ static size_t row_bytes(size_t n)
 
 /* The places of the arrays; the end is the size. */
 typedef struct places {
-    mn_buf q[2], sum[2], total[2], scale;
-    size_t ld, end;
+    mn_buf q, sum, total, scale;
+    size_t ld, planes, end;
 } places;
 
 static places lay_out(size_t T, size_t n, bool exact)
 {
     mn_plan p = { 0 };
-    places  at = { .ld = row_bytes(n) };
-    for (int i = 0; i < (exact ? 2 : 1); i++) {
-        at.q[i] = mn_plan_take(&p, T, at.ld, 1);
-        at.sum[i] = mn_plan_take(&p, T, at.ld / 16, sizeof(int32_t));
-        at.total[i] = mn_plan_take(&p, T, 1, sizeof(int32_t));
-    }
+    places  at = { .ld = row_bytes(n), .planes = exact ? 2 : 1 };
+    at.q = mn_plan_take(&p, T, at.planes * at.ld, 1);
+    at.sum = mn_plan_take(&p, T, at.planes * (at.ld / 16), sizeof(int32_t));
+    at.total = mn_plan_take(&p, T, at.planes, sizeof(int32_t));
     at.scale = mn_plan_f32(&p, T, 1);
     at.end = p.end;
     return at;
@@ -35,30 +33,30 @@ static places lay_out(size_t T, size_t n, bool exact)
 
 size_t mn_xacts_bytes(size_t T, size_t n, bool exact)
 {
-    return n > SIZE_MAX - 128 ? SIZE_MAX : lay_out(T, n, exact).end;
+    return n > SIZE_MAX / 4 ? SIZE_MAX : lay_out(T, n, exact).end;
 }
 
 mn_xacts mn_xacts_at(void *block, size_t T, size_t n, bool exact)
 {
     const places at = lay_out(T, n, exact);
-    mn_xacts     x = { .scale = mn_at(block, at.scale), .ld = at.ld };
-    for (int i = 0; i < (exact ? 2 : 1); i++) {
-        x.q[i] = mn_at(block, at.q[i]);
-        x.sum[i] = mn_at(block, at.sum[i]);
-        x.total[i] = mn_at(block, at.total[i]);
-    }
-    return x;
+    return (mn_xacts){
+        .q = mn_at(block, at.q),
+        .sum = mn_at(block, at.sum),
+        .total = mn_at(block, at.total),
+        .scale = mn_at(block, at.scale),
+        .ld = at.ld,
+        .planes = at.planes,
+    };
 }
 
 mn_xacts mn_xacts_from(const mn_xacts *x, size_t t)
 {
-    mn_xacts y = *x;
+    const size_t c = t * x->planes;
+    mn_xacts     y = *x;
+    y.q += c * x->ld;
+    y.sum += c * (x->ld / 16);
+    y.total += c;
     y.scale += t;
-    for (int i = 0; i < 2 && x->q[i]; i++) {
-        y.q[i] += t * x->ld;
-        y.sum[i] += t * (x->ld / 16);
-        y.total[i] += t;
-    }
     return y;
 }
 

@@ -276,20 +276,22 @@ TEST(activations_are_within_half_a_step)
             k.quant_x(&x, t, v, N);
             const double d = (double)x.scale[t];
             int          total[2] = { 0, 0 };
+            const mn_xacts y = mn_xacts_from(&x, t);
+            EQ(x.planes, exact ? 2 : 1);
             for (size_t i = 0; i < x.ld; i++) {
-                const int q0 = x.q[0][t * x.ld + i], q1 = exact ? x.q[1][t * x.ld + i] : 0;
+                const int q0 = y.q[i], q1 = exact ? y.q[x.ld + i] : 0;
                 YES(q0 >= -127 && q1 >= -64 && q1 <= 63);
                 NEAR(d * (exact ? 128 * q0 + q1 : q0), i < N ? (double)v[i] : 0, d * 0.5001);
                 total[0] += q0;
                 total[1] += q1;
             }
             NEAR(d, exact ? 12.5 / 16256 : 12.5 / 127, 1e-7);
-            for (int i = 0; i <= exact; i++) {
-                EQ(x.total[i][t], total[i]);
+            for (size_t i = 0; i < x.planes; i++) {
+                EQ(y.total[i], total[i]);
                 for (size_t g = 0; g < x.ld / 16; g++) {
                     int sum = 0;
-                    for (size_t j = 0; j < 16; j++) sum += x.q[i][t * x.ld + 16 * g + j];
-                    EQ(x.sum[i][t * x.ld / 16 + g], sum);
+                    for (size_t j = 0; j < 16; j++) sum += y.q[i * x.ld + 16 * g + j];
+                    EQ(y.sum[i * (x.ld / 16) + g], sum);
                 }
             }
         }
@@ -333,8 +335,8 @@ TEST(the_specification_is_the_sum_of_products)
                     const int q = panel[mn_q4x_code_at(r % 16, c)] >> mn_q4x_code_shift(c) & 15;
                     const int m = panel[mn_q4x_mult_at(r % 16, c)] >> mn_q4x_mult_shift(c) & 15;
                     const int u = eight ? (int8_t)panel[mn_q8x_code_at(r % 16, c)] : m * (q - 8);
-                    const int a = x.q[0][t * x.ld + c];
-                    sum += (int64_t)u * (exact ? 128 * a + x.q[1][t * x.ld + c] : a);
+                    const int8_t *a = x.q + t * x.planes * x.ld + c;
+                    sum += (int64_t)u * (exact ? 128 * a[0] + a[x.ld] : a[0]);
                 }
                 const double want = (double)sum * (double)scale * (double)x.scale[t];
                 NEAR(y[t * LDY + r], want, fabs(want) * 0x1p-22);

@@ -12,11 +12,6 @@
 #ifndef MN_KERNEL_MM_X_H
 #define MN_KERNEL_MM_X_H
 
-#include <math.h>
-#include <stdint.h>
-
-#include "kernel/kernels.h"
-
 #define MN_X_PLANE 128.0f
 #define MN_X_TINY  0x1p-60f   // tokens with no larger value become zeros
 
@@ -24,10 +19,5 @@ enum {
     MN_X_FAST = 127,      // largest code in one plane
     MN_X_EXACT = 16256,   // and in two: 128 * 127
 };
-
-static inline int mn_x_planes(const mn_xacts *x)
-{
-    return x->q[1] ? 2 : 1;
-}
 
 #endif

@@ -31,23 +31,21 @@ static void unpack_q8x(int8_t *w, const uint8_t *panel, size_t r, size_t k)
 static void mm_row(float *y, size_t ldy, const uint8_t *panel, size_t r, float scale, size_t cols,
                    const mn_xacts *x, size_t T, unpack_fn *unpack)
 {
-    const int planes = mn_x_planes(x);
-    int32_t   sum[TOKENS][2] = { { 0 } };
+    const size_t columns = T * x->planes;
+    int32_t      sum[2 * TOKENS] = { 0 };
     for (size_t k = 0; k < cols; k += MN_QX_STEP) {
         int8_t w[MN_QX_STEP];
         unpack(w, panel, r, k);
-        for (size_t t = 0; t < T; t++) {
-            for (int i = 0; i < planes; i++) {
-                const int8_t *q = x->q[i] + t * x->ld + k;
-                int32_t       dot = 0;
-                for (int j = 0; j < MN_QX_STEP; j++) dot += w[j] * q[j];
-                sum[t][i] += dot;
-            }
+        for (size_t c = 0; c < columns; c++) {
+            const int8_t *q = x->q + c * x->ld + k;
+            int32_t       dot = 0;
+            for (int j = 0; j < MN_QX_STEP; j++) dot += w[j] * q[j];
+            sum[c] += dot;
         }
     }
     for (size_t t = 0; t < T; t++) {
-        float v = (float)sum[t][0];
-        if (planes == 2) v = fmaf(v, MN_X_PLANE, (float)sum[t][1]);
+        float v = (float)sum[t * x->planes];
+        if (x->planes == 2) v = fmaf(v, MN_X_PLANE, (float)sum[2 * t + 1]);
         y[t * ldy] = v * scale * x->scale[t];
     }
 }

@@ -20,4 +20,5 @@ void mn_kernels_avx512(mn_kernels *k)
     k->argmax = mn_argmax__avx512;
 #endif
     mn_kernels_mm_avx512(k);
+    mn_kernels_xmm_avx512(k);
 }
