@@ -60,7 +60,7 @@ typedef struct mn_xtensor {
  *     exact, 2 planes    x ~ scale * (128 q0 + q1)         |q0| <= 127, -64 <= q1 <= 63
  *
  *     q      [T, planes, ld]      codes
- *     sum    [T, planes, ld/16]   sums of 16 codes: what the offset of a weight's code is multiplied with
+ *     zero   [T, planes, ld/16]   -8 * the sum of 16 codes: what Q4X's offset of 8 comes to, fits int16
  *     total  [T, planes]          sums of all codes
  *     scale  [T]
  *
@@ -68,7 +68,7 @@ typedef struct mn_xtensor {
  * a token is a column like any other. */
 typedef struct mn_xacts {
     int8_t  *q;
-    int32_t *sum, *total;
+    int32_t *zero, *total;
     float   *scale;
     size_t   ld, planes;
 } mn_xacts;

@@ -15,7 +15,7 @@ static size_t row_bytes(size_t n)
 
 /* The places of the arrays; the end is the size. */
 typedef struct places {
-    mn_buf q, sum, total, scale;
+    mn_buf q, zero, total, scale;
     size_t ld, planes, end;
 } places;
 
@@ -24,7 +24,7 @@ static places lay_out(size_t T, size_t n, bool exact)
     mn_plan p = { 0 };
     places  at = { .ld = row_bytes(n), .planes = exact ? 2 : 1 };
     at.q = mn_plan_take(&p, T, at.planes * at.ld, 1);
-    at.sum = mn_plan_take(&p, T, at.planes * (at.ld / 16), sizeof(int32_t));
+    at.zero = mn_plan_take(&p, T, at.planes * (at.ld / 16), sizeof(int32_t));
     at.total = mn_plan_take(&p, T, at.planes, sizeof(int32_t));
     at.scale = mn_plan_f32(&p, T, 1);
     at.end = p.end;
@@ -41,7 +41,7 @@ mn_xacts mn_xacts_at(void *block, size_t T, size_t n, bool exact)
     const places at = lay_out(T, n, exact);
     return (mn_xacts){
         .q = mn_at(block, at.q),
-        .sum = mn_at(block, at.sum),
+        .zero = mn_at(block, at.zero),
         .total = mn_at(block, at.total),
         .scale = mn_at(block, at.scale),
         .ld = at.ld,
@@ -54,7 +54,7 @@ mn_xacts mn_xacts_from(const mn_xacts *x, size_t t)
     const size_t c = t * x->planes;
     mn_xacts     y = *x;
     y.q += c * x->ld;
-    y.sum += c * (x->ld / 16);
+    y.zero += c * (x->ld / 16);
     y.total += c;
     y.scale += t;
     return y;

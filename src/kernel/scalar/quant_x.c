@@ -21,7 +21,7 @@ void mn_quant_x__scalar(const mn_xacts *x, size_t t, const float *v, size_t n)
 
     const mn_xacts y = mn_xacts_from(x, t);
     memset(y.q, 0, x->planes * x->ld);
-    memset(y.sum, 0, x->planes * (x->ld / 16) * sizeof *y.sum);
+    memset(y.zero, 0, x->planes * (x->ld / 16) * sizeof *y.zero);
     memset(y.total, 0, x->planes * sizeof *y.total);
     for (size_t k = 0; k < n; k++) {
         const float   scaled = v[k] * inverse;
@@ -30,7 +30,7 @@ void mn_quant_x__scalar(const mn_xacts *x, size_t t, const float *v, size_t n)
         const int32_t part[2] = { high, a - 128 * high };
         for (size_t i = 0; i < x->planes; i++) {
             y.q[i * x->ld + k] = (int8_t)part[i];
-            y.sum[i * (x->ld / 16) + k / 16] += part[i];
+            y.zero[i * (x->ld / 16) + k / 16] -= 8 * part[i];
             y.total[i] += part[i];
         }
     }

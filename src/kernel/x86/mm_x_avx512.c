@@ -6,9 +6,9 @@
  * so the rows are cut in up to four runs, whose panels are walked side by side, each with a
  * prefetch of its own.
  *
- * One or two columns of Q4X do not multiply weights by m; they sum a group's products with the bare codes,
+ * Up to eight columns of Q4X do not multiply weights by m; they sum a group's products with the bare codes,
  * starting from -8 times the sum of the activations, and multiply that: it fits 16 bits, so VPDPWSSD
- * multiplies and adds in one step.  From three columns on the weights are worth multiplying once.
+ * multiplies and adds in one step.  With more columns the weights are worth multiplying once.
  */
 #include "kernel/kernels.h"
 
@@ -18,6 +18,7 @@
 enum {
     STREAMS = 4,
     COLUMNS = 16,    // of one pass
+    DIRECT = 8,
     AHEAD = 2048,    // bytes
 };
 
@@ -26,63 +27,62 @@ MN_INLINE void fetch(const uint8_t *lines, int n)
     for (int i = 0; i < n; i++) _mm_prefetch((const char *)lines + AHEAD + 64 * i, _MM_HINT_T0);
 }
 
-/* Lines [lo, hi) of a group of 16 columns: their products with the bare codes. */
-MN_INLINE __m512i group(__m512i start, const uint8_t *lines, const int8_t *q)
-{
-    const __m512i low = _mm512_set1_epi8(15);
-    __m512i       s = start;
-    for (int i = 0; i < 2; i++) {
-        const __m512i v = _mm512_load_si512(lines + 64 * i);
-        s = _mm512_dpbusd_epi32(s, _mm512_and_si512(v, low), mn_xbroadcast(q + 8 * i));
-        s = _mm512_dpbusd_epi32(s, _mm512_and_si512(_mm512_srli_epi16(v, 4), low),
-                                mn_xbroadcast(q + 8 * i + 4));
-    }
-    return s;
-}
-
-/* N = 1 or 2 columns of Q4X with P panels, `apart` panels from one to the next. */
+/* N <= 8 columns of Q4X with P panels, `apart` panels from one to the next. */
 MN_INLINE void direct(const mn_xcall *a, size_t panel, size_t apart, size_t t, int P, int N)
 {
     const size_t   ld = a->x->ld, stride = apart * a->panel_bytes, first = t * a->x->planes;
     const uint8_t *w = a->panels + panel * a->panel_bytes;
-    const __m512i  low = _mm512_set1_epi32(15);
-    __m512i        acc[STREAMS][2][2];
+    const int8_t  *q = a->x->q + first * ld;
+    const int32_t *zero = a->x->zero + first * (ld / 16);
+    const __m512i  low = _mm512_set1_epi8(15);
+    __m512i        acc[STREAMS][DIRECT];
     MN_UNROLL
     for (int p = 0; p < P; p++) {
         MN_UNROLL
-        for (int c = 0; c < N; c++) acc[p][c][0] = acc[p][c][1] = _mm512_setzero_si512();
+        for (int c = 0; c < N; c++) acc[p][c] = _mm512_setzero_si512();
     }
-    const int8_t  *q = a->x->q + first * ld;
-    const int32_t *sum = a->x->sum + first * (ld / 16);
     for (size_t k = 0; k < a->cols; k += MN_Q4X_SUPER, w += MN_Q4X_SUPER_BYTES) {
         const size_t n = (a->cols - k < MN_Q4X_SUPER ? a->cols - k : MN_Q4X_SUPER) / MN_QX_STEP;
-        for (size_t s = 0; s < n; s++, q += 32, sum += 2) {
+        for (size_t s = 0; s < n; s++, q += 32, zero += 2) {
             MN_UNROLL
             for (int p = 0; p < P; p++) {
                 const uint8_t *sb = w + (size_t)p * stride, *lines = sb + 64 + 256 * s;
                 const __m512i  both = _mm512_cvtepu8_epi32(_mm_load_si128((const void *)(sb + 16 * s)));
                 const __m512i  m[2] = { _mm512_and_si512(both, low), _mm512_srli_epi32(both, 4) };
+                const int8_t  *qp = q;
+                const int32_t *zp = zero;
+                MN_OPAQUE(qp);
+                MN_OPAQUE(zp);
                 fetch(lines, 4);
                 MN_UNROLL
-                for (int c = 0; c < N; c++) {
-                    const int8_t  *qc = q + (size_t)c * ld;
-                    const int32_t *sc = sum + (size_t)c * (ld / 16);
+                for (int g = 0; g < 2; g++) {
+                    __m512i v[4];
+                    for (int i = 0; i < 2; i++) {
+                        const __m512i line = _mm512_load_si512(lines + 128 * g + 64 * i);
+                        v[2 * i] = _mm512_and_si512(line, low);
+                        v[2 * i + 1] = _mm512_and_si512(_mm512_srli_epi16(line, 4), low);
+                    }
                     MN_UNROLL
-                    for (int g = 0; g < 2; g++) {
-                        const __m512i start = _mm512_set1_epi32(-8 * sc[g]);
-                        acc[p][c][g] = _mm512_dpwssd_epi32(
-                            acc[p][c][g], group(start, lines + 128 * g, qc + 16 * g), m[g]);
+                    for (int c = 0; c < N; c++) {
+                        const int8_t *qc = qp + (size_t)c * ld + 16 * g;
+                        __m512i       u = _mm512_set1_epi32(zp[(size_t)c * (ld / 16) + (size_t)g]);
+                        for (int i = 0; i < 4; i++) {
+                            u = _mm512_dpbusd_epi32(u, v[i], mn_xbroadcast(qc + 4 * i));
+                        }
+                        acc[p][c] = _mm512_dpwssd_epi32(acc[p][c], u, m[g]);
                     }
                 }
             }
         }
     }
+    __m512i total[STREAMS][DIRECT];
     MN_UNROLL
     for (int p = 0; p < P; p++) {
-        __m512i total[2];
         MN_UNROLL
-        for (int c = 0; c < N; c++) total[c] = _mm512_add_epi32(acc[p][c][0], acc[p][c][1]);
-        mn_xfinish__avx512(a, total, (size_t)N, panel + (size_t)p * apart, t);
+        for (int c = 0; c < N; c++) total[p][c] = acc[p][c];
+    }
+    for (int p = 0; p < P; p++) {
+        mn_xfinish__avx512(a, total[p], (size_t)N, panel + (size_t)p * apart, t);
     }
 }
 
@@ -106,7 +106,9 @@ MN_INLINE void expanded(const mn_xcall *a, size_t panel, size_t apart, size_t t,
         MN_UNROLL
         for (int p = 0; p < P; p++) {
             const uint8_t *lines = w + (size_t)p * stride + lines_at;
+            const int8_t  *qp = q;
             mn_xmult       m;
+            MN_OPAQUE(qp);
             if (kind == MN_XKIND_Q4X) m = mn_xmult_load(w + (size_t)p * stride + mult_at);
             fetch(lines, kind == MN_XKIND_Q4X ? 4 : 8);
             MN_UNROLL
@@ -120,7 +122,7 @@ MN_INLINE void expanded(const mn_xcall *a, size_t panel, size_t apart, size_t t,
                 }
                 MN_UNROLL
                 for (int c = 0; c < N; c++) {
-                    const int8_t *qc = q + (size_t)c * ld + 8 * i;
+                    const int8_t *qc = qp + (size_t)c * ld + 8 * i;
                     acc[p][c] = _mm512_dpbusd_epi32(acc[p][c], v[0], mn_xbroadcast(qc));
                     acc[p][c] = _mm512_dpbusd_epi32(acc[p][c], v[1], mn_xbroadcast(qc + 4));
                 }
@@ -142,7 +144,7 @@ typedef void part_fn(const mn_xcall *a, size_t panel, size_t apart, size_t t);
     static __attribute__((noinline)) void kind##_##P##_##N(const mn_xcall *a, size_t panel,        \
                                                            size_t apart, size_t t)                 \
     {                                                                                              \
-        if (KIND == MN_XKIND_Q4X && N < 3) direct(a, panel, apart, t, P, N);                       \
+        if (KIND == MN_XKIND_Q4X && N <= DIRECT) direct(a, panel, apart, t, P, N);                       \
         else expanded(a, panel, apart, t, P, N, KIND);                                             \
     }
 /* Streams fall as columns rise: at most 16 sums, and enough of them to hide latency. */

@@ -103,6 +103,10 @@ MN_INLINE __m512i mn_xbroadcast(const int8_t *q)
     memcpy(&v, q, sizeof v);
     return _mm512_set1_epi32(v);
 }
+
+/* Makes the compiler forget what p is.  Panels share activations; seeing that, it would keep dozens of
+ * broadcasts for the next panel, on the stack, where a load that broadcasts costs nothing. */
+#define MN_OPAQUE(p) __asm__ volatile("" : "+r"(p))
 #endif
 
 mn_xmm_fn mn_gemm_q4x__avx512, mn_gemm_q8x__avx512;
