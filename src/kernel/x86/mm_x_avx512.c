@@ -62,10 +62,13 @@ MN_INLINE void direct(const mn_xcall *a, size_t panel, size_t apart, size_t t, i
                         v[2 * i] = _mm512_and_si512(line, low);
                         v[2 * i + 1] = _mm512_and_si512(_mm512_srli_epi16(line, 4), low);
                     }
+                    const int8_t  *qc = qp + 16 * g;
+                    const int32_t *zc = zp + g;
                     MN_UNROLL
-                    for (int c = 0; c < N; c++) {
-                        const int8_t *qc = qp + (size_t)c * ld + 16 * g;
-                        __m512i       u = _mm512_set1_epi32(zp[(size_t)c * (ld / 16) + (size_t)g]);
+                    for (int c = 0; c < N; c++, qc += ld, zc += ld / 16) {
+                        MN_OPAQUE(qc);
+                        MN_OPAQUE(zc);
+                        __m512i u = _mm512_set1_epi32(*zc);
                         for (int i = 0; i < 4; i++) {
                             u = _mm512_dpbusd_epi32(u, v[i], mn_xbroadcast(qc + 4 * i));
                         }
@@ -120,9 +123,10 @@ MN_INLINE void expanded(const mn_xcall *a, size_t panel, size_t apart, size_t t,
                     v[0] = mn_xline_q8x(lines, 2 * i);
                     v[1] = mn_xline_q8x(lines, 2 * i + 1);
                 }
+                const int8_t *qc = qp + 8 * i;
                 MN_UNROLL
-                for (int c = 0; c < N; c++) {
-                    const int8_t *qc = qp + (size_t)c * ld + 8 * i;
+                for (int c = 0; c < N; c++, qc += ld) {
+                    MN_OPAQUE(qc);
                     acc[p][c] = _mm512_dpbusd_epi32(acc[p][c], v[0], mn_xbroadcast(qc));
                     acc[p][c] = _mm512_dpbusd_epi32(acc[p][c], v[1], mn_xbroadcast(qc + 4));
                 }

@@ -20,4 +20,5 @@ void mn_kernels_avx2(mn_kernels *k)
     k->argmax = mn_argmax__avx2;
 #endif
     mn_kernels_mm_avx2(k);
+    mn_kernels_xmm_avx2(k);
 }
