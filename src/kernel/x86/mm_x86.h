@@ -18,6 +18,7 @@
 MN_MM_EXTERN(avx2);
 MN_MM_EXTERN(avx512);
 mn_quant_q8_fn  mn_quant_q8__avx2;
+mn_quant_x_fn   mn_quant_x__avx2;
 extern const mn_xmatmul mn_xmm_q4x__avx2, mn_xmm_q8x__avx2;
 mn_quant_q15_fn mn_quant_q15__avx2;
 

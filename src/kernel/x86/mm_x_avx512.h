@@ -9,6 +9,8 @@
 #ifndef MN_KERNEL_MM_X_AVX512_H
 #define MN_KERNEL_MM_X_AVX512_H
 
+#include "kernel/kernels.h"
+
 #ifdef __AVX512VNNI__
 #include <immintrin.h>
 
@@ -27,7 +29,7 @@ MN_INLINE size_t mn_xpanel_bytes(mn_xkind kind, size_t cols)
     return kind == MN_XKIND_Q4X ? mn_q4x_panel_bytes(cols) : mn_q8x_panel_bytes(cols);
 }
 
-/* The panel and the multipliers' place of 32 columns from k on, as offsets in a panel. */
+/* Where the lines of 32 columns from k on begin in a panel. */
 MN_INLINE size_t mn_xlines_at(mn_xkind kind, size_t k)
 {
     return kind == MN_XKIND_Q8X ? 16 * k : mn_q4x_code_at(0, k);

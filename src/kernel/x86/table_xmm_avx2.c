@@ -8,6 +8,7 @@
 void mn_kernels_xmm_avx2(mn_kernels *k)
 {
 #ifdef __AVX2__
+    k->quant_x = mn_quant_x__avx2;
     k->mm_q4x = mn_xmm_q4x__avx2;
     k->mm_q8x = mn_xmm_q8x__avx2;
 #else
