@@ -25,7 +25,7 @@ extern "C" {
 typedef struct mnw_session mnw_session;
 
 typedef enum mnw_kv_type {
-    MNW_KV_DEFAULT = 0,   // int8
+    MNW_KV_DEFAULT = 0,   // f16
     MNW_KV_I8 = 1,        // int8 with a scale per position and head
     MNW_KV_F16 = 2,
     MNW_KV_F32 = 3,       // exact, for comparisons: the reference backend only
@@ -42,7 +42,7 @@ typedef struct mnw_session_opts {
     size_t        size;        // sizeof(mnw_session_opts)
     uint32_t      n_ctx;       // positions the KV cache can hold  [4096, or less if trained on less]
     uint32_t      n_batch;     // most tokens evaluated at once, up to 4096   [256]
-    mnw_kv_type   kv_type;     // [int8]
+    mnw_kv_type   kv_type;     // [f16]
     mnw_precision precision;   // [exact]
 } mnw_session_opts;
 

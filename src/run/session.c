@@ -37,7 +37,7 @@ static mnw_status resolve(const mnw_model *m, const mnw_session_opts *opts, mnw_
                "precision %d: expected 0 to %d", (int)o->precision, MNW_PRECISION_EXACT);
     if (o->n_ctx == 0) o->n_ctx = smaller(MN_DEFAULT_CTX, trained);
     if (o->n_batch == 0) o->n_batch = MN_DEFAULT_BATCH;
-    if (o->kv_type == MNW_KV_DEFAULT) o->kv_type = MNW_KV_I8;
+    if (o->kv_type == MNW_KV_DEFAULT) o->kv_type = MNW_KV_F16;
     if (o->precision == MNW_PRECISION_DEFAULT) o->precision = MNW_PRECISION_EXACT;
     o->n_batch = smaller(o->n_batch, o->n_ctx);
     return MNW_OK;

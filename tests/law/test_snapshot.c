@@ -186,8 +186,8 @@ TEST(another_model_cache_or_size_is_refused)
     OK(mnw_session_save(a.session, PATH));
     lab_close(&a);
 
-    lab_open(&b, &MODEL, &(lab_opts){ .n_ctx = 100, .kv_type = MNW_KV_F16 });
-    refuses(&b, MNW_E_ARG, "kv_type 1, this session's is 2");
+    lab_open(&b, &MODEL, &(lab_opts){ .n_ctx = 100, .kv_type = MNW_KV_I8 });
+    refuses(&b, MNW_E_ARG, "kv_type 2, this session's is 1");
     lab_close(&b);
     lab_open(&b, &MODEL, &(lab_opts){ .n_ctx = N - 1 });
     refuses(&b, MNW_E_FULL, "45 tokens, this session holds 44");
