@@ -162,30 +162,7 @@ MN_INLINE void all_tokens(float *y, size_t ldy, const mn_panel *panel, const mn_
     }
 }
 
-/* One function for each form and precision: inlined into one, they would share its registers. */
-#define TOKENS_OF(name, form, exact)                                                               \
-    static __attribute__((noinline)) void name(float *y, size_t ldy, const mn_panel *p,             \
-                                               const mn_acts *x, size_t T, size_t b0, size_t n,    \
-                                               uint32_t rows)                                  \
-    {                                                                                              \
-        all_tokens(y, ldy, p, x, T, b0, n, rows, form, exact);                                     \
-    }
-TOKENS_OF(plain_fast, MN_FORM_PLAIN, false)
-TOKENS_OF(plain_exact, MN_FORM_PLAIN, true)
-TOKENS_OF(signed_fast, MN_FORM_SIGNED, false)
-TOKENS_OF(signed_exact, MN_FORM_SIGNED, true)
-TOKENS_OF(halves_fast, MN_FORM_HALVES, false)
-TOKENS_OF(halves_exact, MN_FORM_HALVES, true)
-#undef TOKENS_OF
-
-typedef void tokens_fn(float *y, size_t ldy, const mn_panel *p, const mn_acts *x, size_t T, size_t b0,
-                       size_t n, uint32_t rows);
-
-static tokens_fn *const TOKENS_OF_FORM[][2] = {
-    [MN_FORM_PLAIN] = { plain_fast, plain_exact },
-    [MN_FORM_SIGNED] = { signed_fast, signed_exact },
-    [MN_FORM_HALVES] = { halves_fast, halves_exact },
-};
+MN_TOKENS_TABLE(mn_panel, uint32_t)
 
 void mn_mm_panels__avx512(float *y, size_t ldy, const void *w, const mn_acts *x, size_t rows,
                           size_t cols, size_t T, mn_panel_fn *fill, size_t stride, mn_form form)

@@ -97,4 +97,28 @@ MN_INLINE uint32_t mn_load32(const uint8_t *p)
     }                                                                                              \
     const mn_matmul mn_mm_##name##__##isa = { gemv_##name, gemm_##name };
 
+/* A panel file's all_tokens, as a function for each form and precision (inlined into one, they would
+ * share its registers), and the table TOKENS_OF_FORM[form][exact] of them. */
+#define MN_TOKENS_FN(name, panel_t, mask_t, form, exact)                                           \
+    static __attribute__((noinline)) void name(float *y, size_t ldy, const panel_t *p,             \
+                                               const mn_acts *x, size_t T, size_t b0, size_t n,    \
+                                               mask_t rows)                                        \
+    {                                                                                              \
+        all_tokens(y, ldy, p, x, T, b0, n, rows, form, exact);                                     \
+    }
+#define MN_TOKENS_TABLE(panel_t, mask_t)                                                           \
+    MN_TOKENS_FN(plain_fast, panel_t, mask_t, MN_FORM_PLAIN, false)                                \
+    MN_TOKENS_FN(plain_exact, panel_t, mask_t, MN_FORM_PLAIN, true)                                \
+    MN_TOKENS_FN(signed_fast, panel_t, mask_t, MN_FORM_SIGNED, false)                              \
+    MN_TOKENS_FN(signed_exact, panel_t, mask_t, MN_FORM_SIGNED, true)                              \
+    MN_TOKENS_FN(halves_fast, panel_t, mask_t, MN_FORM_HALVES, false)                              \
+    MN_TOKENS_FN(halves_exact, panel_t, mask_t, MN_FORM_HALVES, true)                              \
+    typedef void tokens_fn(float *y, size_t ldy, const panel_t *p, const mn_acts *x, size_t T,     \
+                           size_t b0, size_t n, mask_t rows);                                      \
+    static tokens_fn *const TOKENS_OF_FORM[][2] = {                                                \
+        [MN_FORM_PLAIN] = { plain_fast, plain_exact },                                             \
+        [MN_FORM_SIGNED] = { signed_fast, signed_exact },                                          \
+        [MN_FORM_HALVES] = { halves_fast, halves_exact },                                          \
+    };
+
 #endif
