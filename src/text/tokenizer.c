@@ -154,6 +154,8 @@ static void look_for_spanning(mnw_tokenizer *tok)
 static mnw_status list_pieces(mnw_tokenizer *tok, mn_err *err)
 {
     mn_vocab *v = &tok->vocab;
+    MN_FAIL_IF(!tok->score, err, MNW_E_FORMAT,
+               "tokenizer: a unigram vocabulary without scores, expected [piece, score] pairs");
     uint32_t *id_list = mn_pages_push(&tok->pages, v->count + 1, sizeof *id_list);
     MN_FAIL_IF(!id_list, err, MNW_E_NOMEM, "tokenizer: list of %u pieces", v->count);
     uint32_t n = 0;

@@ -88,6 +88,7 @@ TEST(damaged_documents_are_refused_with_the_place)
     refuse("{\"model\":{\"type\":\"Unigram\",\"unk_id\":5,\"vocab\":[[\"a\",0]]}}", MNW_E_FORMAT,
            "unknown id is 5", "1 tokens");
     refuse("{\"model\":{\"type\":\"Unigram\",\"vocab\":[[\"a\"]]}}", MNW_E_FORMAT, "score", "id 0");
+    refuse("{\"model\":{\"type\":\"Unigram\",\"vocab\":{\"a\":0}}}", MNW_E_FORMAT, "unigram", "score");
 }
 
 TEST(ids_end_at_the_limit)
