@@ -96,20 +96,7 @@ MN_INLINE void mm(float *y, size_t ldy, const uint8_t *w, const mn_acts *x, size
     if (r < rows) all_tokens(y + r, ldy, w + r * stride, x, cols, T, 1, type);
 }
 
-#define TYPE(name, type)                                                                           \
-    static void gemv_##name(float *y, size_t ldy, const void *w, const mn_acts *x, size_t rows,    \
-                            size_t cols, size_t T)                                                 \
-    {                                                                                              \
-        mm(y, ldy, w, x, rows, cols, 1, type);                                                     \
-    }                                                                                              \
-    static void gemm_##name(float *y, size_t ldy, const void *w, const mn_acts *x, size_t rows,    \
-                            size_t cols, size_t T)                                                 \
-    {                                                                                              \
-        mm(y, ldy, w, x, rows, cols, T, type);                                                     \
-    }                                                                                              \
-    const mn_matmul mn_mm_##name##__avx2 = { gemv_##name, gemm_##name };
-
-TYPE(f32, MN_F32)
-TYPE(f16, MN_F16)
-TYPE(bf16, MN_BF16)
+MN_MM_FLOAT(f32, MN_F32, avx2)
+MN_MM_FLOAT(f16, MN_F16, avx2)
+MN_MM_FLOAT(bf16, MN_BF16, avx2)
 #endif

@@ -97,20 +97,7 @@ MN_INLINE void mm(float *y, size_t ldy, const void *w, const mn_acts *x, size_t 
     if (full < rows) four_rows(y, ldy, w, x, full, 1, rows - full, cols, T, type);
 }
 
-#define TYPE(name, type)                                                                           \
-    static void gemv_##name(float *y, size_t ldy, const void *w, const mn_acts *x, size_t rows,    \
-                            size_t cols, size_t T)                                                 \
-    {                                                                                              \
-        mm(y, ldy, w, x, rows, cols, 1, type);                                                     \
-    }                                                                                              \
-    static void gemm_##name(float *y, size_t ldy, const void *w, const mn_acts *x, size_t rows,    \
-                            size_t cols, size_t T)                                                 \
-    {                                                                                              \
-        mm(y, ldy, w, x, rows, cols, T, type);                                                     \
-    }                                                                                              \
-    const mn_matmul mn_mm_##name##__avx512 = { gemv_##name, gemm_##name };
-
-TYPE(f32, MN_F32)
-TYPE(f16, MN_F16)
-TYPE(bf16, MN_BF16)
+MN_MM_FLOAT(f32, MN_F32, avx512)
+MN_MM_FLOAT(f16, MN_F16, avx512)
+MN_MM_FLOAT(bf16, MN_BF16, avx512)
 #endif

@@ -121,4 +121,18 @@ MN_INLINE uint32_t mn_load32(const uint8_t *p)
         [MN_FORM_HALVES] = { halves_fast, halves_exact },                                          \
     };
 
+/* Define a float family from a file's `mm`. */
+#define MN_MM_FLOAT(name, type, isa)                                                               \
+    static void gemv_##name(float *y, size_t ldy, const void *w, const mn_acts *x, size_t rows,    \
+                            size_t cols, size_t T)                                                 \
+    {                                                                                              \
+        mm(y, ldy, w, x, rows, cols, 1, type);                                                     \
+    }                                                                                              \
+    static void gemm_##name(float *y, size_t ldy, const void *w, const mn_acts *x, size_t rows,    \
+                            size_t cols, size_t T)                                                 \
+    {                                                                                              \
+        mm(y, ldy, w, x, rows, cols, T, type);                                                     \
+    }                                                                                              \
+    const mn_matmul mn_mm_##name##__##isa = { gemv_##name, gemm_##name };
+
 #endif
