@@ -31,6 +31,17 @@ const mn_dtype *mn_dtype_from_id(uint32_t id)
     return id < sizeof TABLE / sizeof *TABLE && TABLE[id].name ? &TABLE[id] : NULL;
 }
 
+const mn_dtype *mn_dtype_of(mn_dtype_id id)
+{
+#define X(NAME, number, text) { .id = MN_##NAME, .name = text, .block = 1, .native = true },
+    static const mn_dtype NATIVE[] = { MN_NATIVE_LIST(X) };
+#undef X
+    for (size_t i = 0; i < sizeof NATIVE / sizeof *NATIVE; i++) {
+        if (NATIVE[i].id == id) return &NATIVE[i];
+    }
+    return mn_dtype_from_id(id);
+}
+
 const char *mn_dtype_gguf_name(uint32_t id)
 {
     static const char *const NAMES[] = {
@@ -51,7 +62,8 @@ const char *mn_dtype_gguf_name(uint32_t id)
 
 bool mn_dtype_bytes(const mn_dtype *t, uint64_t count, uint64_t *bytes)
 {
-    return count % t->block == 0 && mn_mul_u64(count / t->block, t->block_bytes, bytes);
+    return !t->native && count % t->block == 0 &&
+           mn_mul_u64(count / t->block, t->block_bytes, bytes);
 }
 
 static float from_bits(uint32_t u)

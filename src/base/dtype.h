@@ -25,26 +25,40 @@
     X(I32, 26, "i32", 1, 4)            \
     X(BF16, 30, "bf16", 1, 2)
 
+/* X(NAME, id, "name"): minnow's own formats for matrices, which lie in panels (native.h), not in rows of
+ * blocks.  The ids are no GGUF numbers: in a file such a tensor is bytes that the metadata explains. */
+#define MN_NATIVE_LIST(X) \
+    X(Q4X, 1004, "q4x")   \
+    X(Q8X, 1008, "q8x")
+
 typedef enum mn_dtype_id {
 #define X(NAME, id, name, values, bytes) MN_##NAME = id,
     MN_DTYPE_LIST(X)
+#undef X
+#define X(NAME, id, name) MN_##NAME = id,
+    MN_NATIVE_LIST(X)
 #undef X
 } mn_dtype_id;
 
 typedef struct mn_dtype {
     mn_dtype_id id;
     const char *name;
-    uint32_t    block;         // values in a block
-    uint32_t    block_bytes;
+    uint32_t    block;         // values in a block; 1 if native
+    uint32_t    block_bytes;   // 0 if native
+    bool        native;        // sizes and places come from native.h
 } mn_dtype;
 
 /* The type with this GGUF number; NULL if minnow does not know it. */
 const mn_dtype *mn_dtype_from_id(uint32_t id);
 
+/* The type of an mn_dtype_id, native ones included. */
+const mn_dtype *mn_dtype_of(mn_dtype_id id);
+
 /* The name of any GGUF type number, also of those minnow does not know ("iq4_nl"); "?" else. */
 const char *mn_dtype_gguf_name(uint32_t id);
 
-/* Bytes of `count` values; false if they do not fill whole blocks or the size overflows. */
+/* Bytes of `count` values; false if they do not fill whole blocks or the size overflows, and for native
+ * types, whose size depends on the shape: mn_dtype_matrix_bytes(). */
 bool mn_dtype_bytes(const mn_dtype *t, uint64_t count, uint64_t *bytes);
 
 /* IEEE half and bfloat16 to float: exact.  Float to half and bfloat16: round to nearest even. */

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/cursor.h"
 #include "format/limits.h"
+#include "format/native_dir.h"
 
 enum { MIN_ITEM = 8 + 4 + 1, MIN_TENSOR = 8 + 4 + 8 + 4 + 8 };   // bytes with an empty name
 
@@ -317,7 +318,8 @@ static mnw_status build(reader *r, mn_pages *mem, mn_content *out)
     for (size_t i = 0; i < out->n_tensors; i++) {
         MN_TRY(place(r, &out->tensor[i], alignment, data_at));
     }
-    return check_overlap(out, mem, err);
+    MN_TRY(check_overlap(out, mem, err));
+    return mn_native_read(out, r->file.n, err);
 }
 
 mnw_status mn_gguf_read(mn_bytes file, mn_pages *mem, mn_content *out, mn_err *err)

@@ -10,7 +10,8 @@
  *
  * Everything is checked before anything is handed out: after MNW_OK every slice of the content lies
  * inside `file`, keys and names are unique, tensors do not overlap, and nothing exceeds
- * format/limits.h.  What the values mean is not judged here.
+ * format/limits.h.  What the values mean is not judged here, except that tensors in native formats
+ * come out with their type and shape (native_dir.h).
  */
 #ifndef MN_FORMAT_GGUF_H
 #define MN_FORMAT_GGUF_H

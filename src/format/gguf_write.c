@@ -10,11 +10,16 @@
 
 #include "base/check.h"
 #include "base/cursor.h"
+#include "base/native.h"
 #include "base/pages.h"
 #include "format/gguf.h"
 #include "format/limits.h"
+#include "format/native_dir.h"
 
-enum { HEADER = 24 };
+enum {
+    HEADER = 24,
+    SIZES = 24,   // bytes of a record in `sizes`
+};
 
 void mn_gguf_init(mn_gguf_writer *w, mn_mem *mem)
 {
@@ -199,6 +204,9 @@ void mn_gguf_copy(mn_gguf_writer *w, const mn_meta_item *item)
         mn_gguf_align(w, mn_load_u32(item->data));
         return;
     }
+    if (item->key.n >= strlen(MN_NATIVE_PREFIX) &&
+        memcmp(item->key.p, MN_NATIVE_PREFIX, strlen(MN_NATIVE_PREFIX)) == 0)
+        return;
     if (!begin_item(w, item->key, item->type)) return;
     if (item->type == MN_META_ARRAY) {
         add_u32(w, &w->items, item->elem);
@@ -207,24 +215,53 @@ void mn_gguf_copy(mn_gguf_writer *w, const mn_meta_item *item)
     add_bytes(w, &w->items, item->data, (size_t)item->bytes);
 }
 
+/* How much a tensor takes, alone and with what must follow it; false if the shape is none. */
+static bool measure(const mn_gguf_writer *w, const mn_dtype *type, uint32_t n_dims,
+                    const uint64_t *dim, uint64_t *bytes, uint64_t *end)
+{
+    uint64_t count = 1, padded = 0;
+    if (type->native) {
+        if (n_dims != 2 || !mn_dtype_matrix_bytes(type, dim[1], dim[0], bytes) ||
+            !mn_add_u64(*bytes, MN_QX_PAD, &padded))
+            return false;
+    } else {
+        if (n_dims < 1 || n_dims > MN_MAX_DIMS || dim[0] % type->block != 0) return false;
+        for (uint32_t d = 0; d < n_dims; d++) {
+            if (dim[d] == 0 || !mn_mul_u64(count, dim[d], &count)) return false;
+        }
+        if (!mn_dtype_bytes(type, count, bytes)) return false;
+        padded = *bytes;
+    }
+    return mn_round_up_u64(padded, w->alignment, &padded) && mn_add_u64(w->data_bytes, padded, end);
+}
+
+static void add_native(mn_gguf_writer *w, mn_str name, const mn_dtype *type, const uint64_t *dim)
+{
+    if (w->alignment < MN_NATIVE_ALIGNMENT) {
+        mn_err_set(&w->err, MNW_E_ARG, "%.*s: %s in a file aligned to %" PRIu64 ", expected %d or more",
+                   MN_STR(name), type->name, w->alignment, MN_NATIVE_ALIGNMENT);
+        return;
+    }
+    w->n_native++;
+    add_text(w, &w->names, name);
+    add_u64(w, &w->shapes, mn_native_kind(type));
+    add_u64(w, &w->shapes, dim[1]);
+    add_u64(w, &w->shapes, dim[0]);
+}
+
 void mn_gguf_declare(mn_gguf_writer *w, mn_str name, const mn_dtype *type, uint32_t n_dims,
                      const uint64_t *dim)
 {
     mn_err *err = &w->err;
     if (err->code != MNW_OK || !name_fits(w, "tensor", name)) return;
-    uint64_t count = 1, bytes = 0, padded = 0, end = 0;
-    bool     fits = n_dims >= 1 && n_dims <= MN_MAX_DIMS && dim[0] % type->block == 0;
-    for (uint32_t d = 0; fits && d < n_dims; d++) {
-        fits = dim[d] > 0 && mn_mul_u64(count, dim[d], &count);
-    }
-    fits = fits && mn_dtype_bytes(type, count, &bytes) &&
-           mn_round_up_u64(bytes, w->alignment, &padded) && mn_add_u64(w->data_bytes, padded, &end);
-    if (!fits) {
+    uint64_t bytes = 0, end = 0;
+    if (!measure(w, type, n_dims, dim, &bytes, &end)) {
         mn_err_set(err, MNW_E_ARG,
-                   "%.*s: bad shape for %s, expected 1 to %u dimensions, none 0, rows of whole "
-                   "blocks", MN_STR(name), type->name, MN_MAX_DIMS);
+                   "%.*s: bad shape for %s, expected %s dimensions, none 0, rows of whole "
+                   "blocks", MN_STR(name), type->name, type->native ? "2" : "1 to 4");
         return;
     }
+    if (type->native) add_native(w, name, type, dim);
     if (w->n_tensors == MN_MAX_TENSORS) {
         mn_err_set(err, MNW_E_LIMIT, "%.*s: more than %u tensors", MN_STR(name), MN_MAX_TENSORS);
         return;
@@ -232,10 +269,12 @@ void mn_gguf_declare(mn_gguf_writer *w, mn_str name, const mn_dtype *type, uint3
     w->n_tensors++;
     add_u64(w, &w->sizes, w->dir.n);
     add_u64(w, &w->sizes, bytes);
+    add_u64(w, &w->sizes, w->data_bytes);
     add_text(w, &w->dir, name);
+    if (type->native) n_dims = 1, dim = &bytes;   // to others, bytes
     add_u32(w, &w->dir, n_dims);
     for (uint32_t d = 0; d < n_dims; d++) add_u64(w, &w->dir, dim[d]);
-    add_u32(w, &w->dir, type->id);
+    add_u32(w, &w->dir, type->native ? MN_I8 : type->id);
     add_u64(w, &w->dir, w->data_bytes);
     w->data_bytes = end;
 }
@@ -262,11 +301,28 @@ static mnw_status check_unique(mn_gguf_writer *w, const mn_gguf_buffer *records,
     return st;
 }
 
-/* Zeros up to the next multiple of the alignment. */
-static mnw_status pad(mn_gguf_writer *w, mn_err *err)
+/* The items that explain the native tensors. */
+static void add_native_items(mn_gguf_writer *w)
+{
+    if (w->n_native == 0) return;
+    mn_gguf_set_u32(w, MN_NATIVE_VERSION, 1);
+    if (begin_item(w, mn_str_of(MN_NATIVE_NAMES), MN_META_ARRAY)) {
+        add_u32(w, &w->items, MN_META_STR);
+        add_u64(w, &w->items, w->n_native);
+        add_bytes(w, &w->items, w->names.p, w->names.n);
+    }
+    if (begin_item(w, mn_str_of(MN_NATIVE_SHAPES), MN_META_ARRAY)) {
+        add_u32(w, &w->items, MN_META_U64);
+        add_u64(w, &w->items, MN_NATIVE_FIELDS * w->n_native);
+        add_bytes(w, &w->items, w->shapes.p, w->shapes.n);
+    }
+}
+
+/* Zeros up to a place in the file. */
+static mnw_status pad(mn_gguf_writer *w, uint64_t to, mn_err *err)
 {
     static const uint8_t ZERO[4096] = { 0 };
-    uint64_t             left = (0 - w->file.written) & (w->alignment - 1);
+    uint64_t             left = to - w->file.written;
     while (left > 0) {
         const size_t n = left < sizeof ZERO ? (size_t)left : sizeof ZERO;
         MN_TRY(mn_out_write(&w->file, ZERO, n, err));
@@ -277,10 +333,11 @@ static mnw_status pad(mn_gguf_writer *w, mn_err *err)
 
 mnw_status mn_gguf_begin(mn_gguf_writer *w, const char *path, mn_err *err)
 {
-    if (w->err.code != MNW_OK) MN_FAIL(err, w->err.code, "%s", w->err.text);
     MN_FAIL_IF(w->file.fd_1, err, MNW_E_STATE, "%s: the file was begun before", path);
+    add_native_items(w);
+    if (w->err.code != MNW_OK) MN_FAIL(err, w->err.code, "%s", w->err.text);
     MN_TRY(check_unique(w, &w->items, &w->keys, 8, w->n_items, err));
-    MN_TRY(check_unique(w, &w->dir, &w->sizes, 16, w->n_tensors, err));
+    MN_TRY(check_unique(w, &w->dir, &w->sizes, SIZES, w->n_tensors, err));
     const uint64_t head = (uint64_t)HEADER + w->items.n + w->dir.n;
     MN_FAIL_IF(head > MN_MAX_HEAD_BYTES, err, MNW_E_LIMIT, "head of %" PRIu64 " bytes, at most %u",
                head, MN_MAX_HEAD_BYTES);
@@ -292,12 +349,19 @@ mnw_status mn_gguf_begin(mn_gguf_writer *w, const char *path, mn_err *err)
     MN_TRY(mn_out_write(&w->file, start, sizeof start, err));
     MN_TRY(mn_out_write(&w->file, w->items.p, w->items.n, err));
     MN_TRY(mn_out_write(&w->file, w->dir.p, w->dir.n, err));
-    return pad(w, err);
+    w->data_at = (head + w->alignment - 1) & ~(w->alignment - 1);
+    return pad(w, w->data_at, err);
 }
 
 static uint64_t tensor_bytes(const mn_gguf_writer *w)
 {
-    return w->tensor < w->n_tensors ? mn_load_u64(w->sizes.p + w->tensor * 16 + 8) : 0;
+    return w->tensor < w->n_tensors ? mn_load_u64(w->sizes.p + w->tensor * SIZES + 8) : 0;
+}
+
+/* Where tensor i begins in the data; behind the last one, where the data ends. */
+static uint64_t tensor_at(const mn_gguf_writer *w, uint64_t i)
+{
+    return i < w->n_tensors ? mn_load_u64(w->sizes.p + i * SIZES + 16) : w->data_bytes;
 }
 
 mnw_status mn_gguf_put(mn_gguf_writer *w, const void *p, size_t n, mn_err *err)
@@ -313,7 +377,7 @@ mnw_status mn_gguf_put(mn_gguf_writer *w, const void *p, size_t n, mn_err *err)
     if (w->sent < bytes) return MNW_OK;
     w->tensor++;
     w->sent = 0;
-    return pad(w, err);
+    return pad(w, w->data_at + tensor_at(w, w->tensor), err);
 }
 
 mnw_status mn_gguf_finish(mn_gguf_writer *w, mn_err *err)
@@ -332,5 +396,7 @@ void mn_gguf_done(mn_gguf_writer *w)
     mn_free(w->mem, w->dir.p);
     mn_free(w->mem, w->keys.p);
     mn_free(w->mem, w->sizes.p);
+    mn_free(w->mem, w->names.p);
+    mn_free(w->mem, w->shapes.p);
     *w = (mn_gguf_writer){ 0 };
 }

@@ -31,12 +31,16 @@ typedef struct mn_gguf_writer {
     mn_mem        *mem;
     mn_gguf_buffer items, dir;    // the records as the file has them
     mn_gguf_buffer keys;          // u64 each: where the key lies in items
-    mn_gguf_buffer sizes;         // two u64 each: where the tensor's record lies in dir, its bytes
+    mn_gguf_buffer sizes;         // three u64 each: where the tensor's record lies in dir, its bytes,
+                                  // where it begins in the data
+    mn_gguf_buffer names, shapes; // of native tensors: texts, and MN_NATIVE_FIELDS u64 each
+    uint64_t       n_native;
     uint64_t       n_items, n_tensors;
     uint64_t       alignment;
     uint64_t       data_bytes;    // declared so far, padding included
     mn_out_file    file;
     uint64_t       tensor, sent;  // being written: number, bytes it has
+    uint64_t       data_at;       // where the data begins in the file
     mn_err         err;           // the first failure of a setter
 } mn_gguf_writer;
 
@@ -56,10 +60,11 @@ void mn_gguf_set_str(mn_gguf_writer *w, const char *key, mn_str v);
 void mn_gguf_set_array(mn_gguf_writer *w, const char *key, mn_meta_type elem, const void *values,
                        uint64_t count);
 
-/* Set an item as another file has it. */
+/* Set an item as another file has it; what describes that file's native tensors is left out. */
 void mn_gguf_copy(mn_gguf_writer *w, const mn_meta_item *item);
 
-/* Announce a tensor; dim[0] is contiguous. */
+/* Announce a tensor; dim[0] is contiguous.  One of a native type has two dimensions, needs an alignment
+ * of at least MN_NATIVE_ALIGNMENT, and is followed by MN_QX_PAD bytes. */
 void mn_gguf_declare(mn_gguf_writer *w, mn_str name, const mn_dtype *type, uint32_t n_dims,
                      const uint64_t *dim);
 

@@ -11,6 +11,7 @@
 
 #include "base/blocks.h"
 #include "base/cursor.h"
+#include "base/native.h"
 
 typedef struct fields {
     uint8_t  bytes;      // of a field: 2 or 4; 0 = the type has none
@@ -25,6 +26,7 @@ static fields fields_of(mn_dtype_id id)
 #define HALVES(type, a, b) \
     2, 2, { offsetof(mn_block_##type, a), offsetof(mn_block_##type, b) }, 0x7C00
     switch (id) {
+    case MN_Q4X: case MN_Q8X:   // the scales, one for each row, are all
     case MN_F32: return (fields){ 4, 1, { 0 }, 0x7F800000 };
     case MN_F16: return (fields){ 2, 1, { 0 }, 0x7C00 };
     case MN_BF16: return (fields){ 2, 1, { 0 }, 0x7F80 };
@@ -44,8 +46,9 @@ static fields fields_of(mn_dtype_id id)
 mnw_status mn_scan_tensor(const mn_tensor *t, mn_err *err)
 {
     const fields   f = fields_of(t->type->id);
-    const uint32_t step = t->type->block_bytes;
-    const uint64_t blocks = t->bytes / step;
+    const uint32_t step = t->type->native ? sizeof(float) : t->type->block_bytes;
+    const uint64_t blocks = t->type->native ? mn_qx_panels((size_t)t->dim[1]) * MN_QX_ROWS
+                                            : t->bytes / step;
     for (unsigned k = 0; k < f.count; k++) {
         const uint8_t *p = t->data + f.at[k];
         for (uint64_t i = 0; i < blocks; i++, p += step) {

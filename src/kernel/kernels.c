@@ -30,8 +30,15 @@ const mn_matmul *mn_kernels_matmul(const mn_kernels *k, mn_dtype_id type)
     case MN_Q4_K: return &k->mm_q4_k;
     case MN_Q5_K: return &k->mm_q5_k;
     case MN_Q6_K: return &k->mm_q6_k;
+    case MN_Q4X:
+    case MN_Q8X:
     case MN_I8:
     case MN_I32: break;
     }
     return NULL;
+}
+
+const mn_xmatmul *mn_kernels_xmatmul(const mn_kernels *k, mn_dtype_id type)
+{
+    return type == MN_Q4X ? &k->mm_q4x : type == MN_Q8X ? &k->mm_q8x : NULL;
 }

@@ -149,8 +149,12 @@ typedef struct mn_kernels {
 /* Fill every slot with the best version the MN_CPU_* bits allow: a pure function. */
 void mn_kernels_init(mn_kernels *k, unsigned cpu);
 
-/* The family for a weight type; NULL for types that are never multiplied (I8, I32). */
+/* The family for a weight type in rows of blocks; NULL for types that are never multiplied (I8, I32) and for
+ * native ones. */
 const mn_matmul *mn_kernels_matmul(const mn_kernels *k, mn_dtype_id type);
+
+/* The family for a native type; NULL for all others. */
+const mn_xmatmul *mn_kernels_xmatmul(const mn_kernels *k, mn_dtype_id type);
 
 /* Does a matrix product with this weight type read q, d, s (true) or f? */
 static inline bool mn_wants_q8(const mn_dtype *t)

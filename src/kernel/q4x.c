@@ -1,32 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * q4x.c - sizes, rows and validity of the native formats; the layout is drawn in q4x.h.
+ * q4x.c - rows and validity of the native formats.
  */
 #include "kernel/q4x.h"
 
 #include <math.h>
 #include <string.h>
-
-#include "base/check.h"
-
-static bool tensor_bytes(uint64_t rows, uint64_t cols, size_t panel, uint64_t *bytes)
-{
-    uint64_t padded, all;
-    if (rows == 0 || cols == 0 || cols > MN_QX_MAX_COLS) return false;
-    if (!mn_round_up_u64(rows, MN_QX_ROWS, &padded)) return false;
-    if (!mn_mul_u64(padded / MN_QX_ROWS, (uint64_t)panel + MN_QX_LINE, bytes)) return false;
-    return mn_add_u64(*bytes, MN_QX_PAD, &all) && all <= SIZE_MAX;
-}
-
-bool mn_q4x_bytes(uint64_t rows, uint64_t cols, uint64_t *bytes)
-{
-    return tensor_bytes(rows, cols, cols > MN_QX_MAX_COLS ? 0 : mn_q4x_panel_bytes((size_t)cols), bytes);
-}
-
-bool mn_q8x_bytes(uint64_t rows, uint64_t cols, uint64_t *bytes)
-{
-    return tensor_bytes(rows, cols, cols > MN_QX_MAX_COLS ? 0 : mn_q8x_panel_bytes((size_t)cols), bytes);
-}
 
 static float row_scale(const void *tensor, size_t row)
 {

@@ -98,6 +98,9 @@ static void write_totals(mn_out *o, const mn_content *f)
 #define X(NAME, id, name, values, bytes) MN_##NAME,
         MN_DTYPE_LIST(X)
 #undef X
+#define X(NAME, id, name) MN_##NAME,
+        MN_NATIVE_LIST(X)
+#undef X
     };
     const char *comma = "";
     mn_out_text(o, "\"types\":{");
@@ -110,7 +113,7 @@ static void write_totals(mn_out *o, const mn_content *f)
         }
         if (tensors == 0) continue;
         mn_out_fmt(o, "%s\"%s\":{\"tensors\":%" PRIu64 ",\"bytes\":%" PRIu64 "}", comma,
-                   mn_dtype_from_id(TYPES[k])->name, tensors, bytes);
+                   mn_dtype_of(TYPES[k])->name, tensors, bytes);
         comma = ",";
     }
     mn_out_text(o, "}");

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "kernel/kernels.h"
+#include "kernel/q4x.h"
 
 typedef enum need {
     MUST,
@@ -116,6 +117,15 @@ static mnw_status bind_all(binder *b, mn_weights *w)
     MN_FAIL_IF(!w->layer, b->err, MNW_E_NOMEM, "the list of %u layers", c->L);
     for (uint32_t l = 0; l < c->L; l++) MN_TRY(bind_layer(b, l, &w->layer[l]));
     return MNW_OK;
+}
+
+void mn_weight_expand(float *y, const mn_weight *w, size_t r)
+{
+    switch (w->type->id) {
+    case MN_Q4X: mn_q4x_row(y, w->data, w->rows, w->cols, r); break;
+    case MN_Q8X: mn_q8x_row(y, w->data, w->rows, w->cols, r); break;
+    default: mn_dequantize(y, mn_weight_row(w, r), w->type->id, w->cols); break;
+    }
 }
 
 mnw_status mn_weights_bind(const mn_content *content, const mn_config *c, const mn_kernels *kernels,

@@ -8,13 +8,13 @@
 #include "kernel/kernels.h"
 #include "model/config.h"
 
-/* A matrix of `rows` rows, one after another as the file has them, or a vector (rows 1), which is
- * always aligned f32. */
+/* A matrix as the file has it, in rows or in a native format's panels, or a vector (rows 1), which is always
+ * aligned f32. */
 typedef struct mn_weight {
     const void     *data;        // NULL: this model has none
     const mn_dtype *type;
     uint32_t        rows, cols;
-    size_t          row_bytes;
+    size_t          row_bytes;   // 0 if native
 } mn_weight;
 
 typedef struct mn_layer {
@@ -38,7 +38,10 @@ typedef struct mn_weights {
 mnw_status mn_weights_bind(const mn_content *content, const mn_config *c, const mn_kernels *kernels,
                            mn_pages *mem, mn_weights *w, mn_err *err);
 
-/* Row r of a matrix. */
+/* Row r of a matrix as f32: y [cols]. */
+void mn_weight_expand(float *y, const mn_weight *w, size_t r);
+
+/* Row r of a matrix in rows. */
 static inline const void *mn_weight_row(const mn_weight *w, size_t r)
 {
     return (const uint8_t *)w->data + r * w->row_bytes;

@@ -50,6 +50,10 @@ TEST(every_type_of_weight_has_a_product_and_no_other_type_has)
     MN_DTYPE_LIST(X)
 #undef X
     YES(mn_kernels_matmul(&k, MN_Q4_1) == &k.mm_q4_1);
+    YES(mn_kernels_matmul(&k, MN_Q4X) == NULL);
+    YES(mn_kernels_xmatmul(&k, MN_Q4X) == &k.mm_q4x);
+    YES(mn_kernels_xmatmul(&k, MN_Q8X) == &k.mm_q8x);
+    YES(mn_kernels_xmatmul(&k, MN_Q4_1) == NULL);
     YES(mn_kernels_matmul(&k, (mn_dtype_id)9999) == NULL);
 }
 

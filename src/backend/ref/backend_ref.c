@@ -17,7 +17,7 @@ static void matvec(const mn_step *s, float *y, const mn_weight *w, const float *
 {
     float *row = mn_at(s->block, s->buf.row);
     for (size_t r = 0; r < w->rows; r++) {
-        mn_dequantize(row, mn_weight_row(w, r), w->type->id, w->cols);
+        mn_weight_expand(row, w, r);
         double sum = bias ? (double)bias[r] : 0.0;
         for (size_t i = 0; i < w->cols; i++) sum += (double)row[i] * (double)x[i];
         y[r] = (float)sum;
@@ -52,8 +52,7 @@ static void embed(const mn_step *s, const mn_act *x)
 {
     const mn_weight *w = &s->weights->embd;
     for (size_t t = 0; t < s->T && s->team->id == 0; t++) {
-        mn_dequantize(mn_act_row(s, x, t), mn_weight_row(w, (size_t)s->tokens[t]), w->type->id,
-                      w->cols);
+        mn_weight_expand(mn_act_row(s, x, t), w, (size_t)s->tokens[t]);
     }
     mn_barrier(s->team);
 }

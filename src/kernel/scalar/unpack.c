@@ -136,6 +136,8 @@ mn_unpack_fn *mn_unpack_for(mn_dtype_id type)
     case MN_F32:
     case MN_F16:
     case MN_BF16:
+    case MN_Q4X:
+    case MN_Q8X:
     case MN_I8:
     case MN_I32: break;
     }
