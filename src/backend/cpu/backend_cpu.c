@@ -17,10 +17,9 @@
  */
 #include "backend/cpu/backend_cpu.h"
 
-#include <math.h>
+#include "backend/cpu/phases.h"
 
 enum {
-    BLOCK = 32,       // values that share an activation scale
     ROW_UNIT = 16,    // rows of a projection are divided in these
     FF_UNIT = 64,     // columns of F: whole blocks, whole lines
     HEAD_UNIT = 64,   // rows of V
@@ -36,9 +35,9 @@ static void product(const mn_step *s, float *y, size_t ldy, const mn_weight *w, 
     fn(y + begin, ldy, mn_weight_row(w, begin), in, end - begin, w->cols, T);
 }
 
-static void quantise(const mn_step *s, const mn_acts *a, size_t begin, size_t end)
+void mn_cpu_quantise(const mn_step *s, const mn_acts *a, size_t begin, size_t end)
 {
-    float *d = a->d + begin / BLOCK, *sum = a->s + begin / (BLOCK / 2);
+    float *d = a->d + begin / MN_ACT_BLOCK, *sum = a->s + begin / (MN_ACT_BLOCK / 2);
     if (a->lo)
         s->kernels->quant_q15(a->q + begin, a->lo + begin, d, sum, a->f + begin, end - begin);
     else s->kernels->quant_q8(a->q + begin, d, sum, a->f + begin, end - begin);
@@ -50,7 +49,7 @@ static void normalise_row(const mn_step *s, size_t to, const mn_act *x, size_t t
 {
     const mn_acts h = mn_act_from(s, &s->buf.h, to);
     s->kernels->rmsnorm(h.f, mn_act_row(s, x, t), mn_weight_vector(norm), x->n, s->config->eps);
-    if (q8) quantise(s, &h, 0, x->n);
+    if (q8) mn_cpu_quantise(s, &h, 0, x->n);
 }
 
 /* h = rmsnorm(x) for all tokens of the step.  A few are done by every thread for itself, many are
@@ -144,59 +143,6 @@ static void qkv(const mn_step *s, const mn_act *q, const mn_kv *kv, size_t l, co
     mn_barrier(s->team);
 }
 
-static size_t least(size_t a, size_t b, size_t c)
-{
-    const size_t ab = a < b ? a : b;
-    return ab < c ? ab : c;
-}
-
-/* Query heads [begin, end) of token t; those that share a kv head go together. */
-static void attend_heads(const mn_step *s, const mn_act *o, const mn_act *q, const mn_kv *kv,
-                         size_t l, size_t t, size_t begin, size_t end)
-{
-    const mn_config *c = s->config;
-    const size_t     P = c->P, group = c->H / c->K, n = s->pos + t + 1;
-    float           *scores = mn_step_scores(s);
-    mn_attn_fn      *attn = kv->type == MNW_KV_I8 ? s->kernels->attn_i8 : s->kernels->attn_f16;
-    const float      scale = 1.0f / sqrtf((float)P);
-
-    for (size_t i = begin; i < end;) {
-        const size_t     head = i / group;
-        const size_t     next = least((head + 1) * group, i + MN_ATTN_GROUP, end);
-        const mn_kv_head at = mn_kv_at(kv, s->block, l, head);
-        attn(mn_act_row(s, o, t) + i * P, P, mn_act_row(s, q, t) + i * P, P, &at, n, next - i, P,
-             scale, scores);
-        i = next;
-    }
-    const mn_acts a = mn_act_from(s, o, t);
-    if (begin < end && mn_wants_q8(s->weights->layer[l].wo.type))
-        quantise(s, &a, begin * P, end * P);
-}
-
-/* Heads whose values fill whole blocks of an activation scale. */
-static size_t heads_per_block(size_t P)
-{
-    size_t n = 1;
-    while (n * P % BLOCK != 0) n *= 2;   // P is a multiple of 8: at most 4
-    return n;
-}
-
-/* Many tokens are dealt out in turn, because later ones have more to read; the heads of a few are
- * divided. */
-static void attend(const mn_step *s, const mn_act *o, const mn_act *q, const mn_kv *kv, size_t l)
-{
-    const size_t H = s->config->H;
-    if (s->T >= 2 * (size_t)s->team->count) {
-        for (size_t t = s->team->id; t < s->T; t += s->team->count)
-            attend_heads(s, o, q, kv, l, t, 0, H);
-    } else {
-        size_t begin, end;
-        mn_split(H, heads_per_block(s->config->P), s->team, &begin, &end);
-        for (size_t t = 0; t < s->T; t++) attend_heads(s, o, q, kv, l, t, begin, end);
-    }
-    mn_barrier(s->team);
-}
-
 static void project(const mn_step *s, const mn_act *x, const mn_act *a, const mn_weight *w)
 {
     const mn_act *y = &s->buf.y;
@@ -221,7 +167,7 @@ static void gate_up(const mn_step *s, const mn_act *g, const mn_act *x, const mn
     for (size_t t = 0; t < s->T && begin < end; t++) {
         const mn_acts gt = mn_act_from(s, g, t);
         s->kernels->swiglu(gt.f + begin, gt.f + begin, mn_act_row(s, u, t) + begin, end - begin);
-        if (mn_wants_q8(w->w_down.type)) quantise(s, &gt, begin, end);
+        if (mn_wants_q8(w->w_down.type)) mn_cpu_quantise(s, &gt, begin, end);
     }
     mn_barrier(s->team);
 }
@@ -243,7 +189,7 @@ const mn_backend mn_backend_cpu = {
     .name = "cpu",
     .embed = embed,
     .qkv = qkv,
-    .attend = attend,
+    .attend = mn_cpu_attend,
     .project = project,
     .gate_up = gate_up,
     .head = head,
