@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""mkcorpus.py - write the first inputs of the fuzzers for gguf and json, tests/fuzz/corpus/*.
+"""mkcorpus.py - write the first inputs of the fuzzers for gguf, safetensors and json, tests/fuzz/corpus/*.
 
 Small files that each open another door: a fuzzer starts from them, and the ordinary tests replay
 them.  Run it again after adding one; what fuzzers have found is kept beside them under other names.
@@ -67,6 +67,41 @@ def gguf_seeds():
     yield "cut", gguf([item("general.architecture", STR, "llama")])[:-2]
 
 
+def safetensors(head, data=b""):
+    head = head.encode() if isinstance(head, str) else head
+    return struct.pack("<Q", len(head)) + head + data
+
+
+def safetensors_seeds():
+    def entry(name, dtype, shape, a, b):
+        return '"%s":{"dtype":"%s","shape":%s,"data_offsets":[%d,%d]}' % (name, dtype, shape, a, b)
+
+    yield "empty", safetensors("{}")
+    yield "padded", safetensors("{}      ")
+    yield "metadata", safetensors('{"__metadata__":{"format":"pt","a\\u0062":"\\n"},%s}'
+                                  % entry("w", "BF16", "[2,3]", 0, 12), bytes(12))
+    yield "all-types", safetensors("{%s,%s,%s,%s,%s}" % (
+        entry("a", "F32", "[1]", 0, 4), entry("b", "F16", "[1,2]", 4, 8),
+        entry("c", "BF16", "[2]", 8, 12), entry("d", "I8", "[4]", 12, 16),
+        entry("e", "I32", "[]", 16, 20)), bytes(20))
+    yield "backwards", safetensors("{%s,%s}" % (entry("a", "I8", "[4]", 4, 8),
+                                                entry("b", "I8", "[4]", 0, 4)), bytes(8))
+    yield "escaped-name", safetensors("{%s}" % entry("a\\u0062\\ud83d", "I8", "[1]", 0, 1), b"x")
+    yield "overlap", safetensors("{%s,%s}" % (entry("a", "I8", "[4]", 0, 4),
+                                              entry("b", "I8", "[4]", 2, 6)), bytes(6))
+    yield "hole", safetensors("{%s,%s}" % (entry("a", "I8", "[2]", 0, 2),
+                                           entry("b", "I8", "[2]", 4, 6)), bytes(6))
+    yield "rest", safetensors("{%s}" % entry("a", "I8", "[2]", 0, 2), bytes(6))
+    yield "twice", safetensors("{%s,%s}" % (entry("a", "I8", "[2]", 0, 2),
+                                            entry("a", "I8", "[2]", 2, 4)), bytes(4))
+    yield "f64", safetensors("{%s}" % entry("a", "F64", "[1]", 0, 8), bytes(8))
+    yield "wraps", safetensors("{%s}" % entry("a", "F32", "[4294967296,4294967296]", 0, 0))
+    yield "dims", safetensors("{%s}" % entry("a", "I8", "[1,1,1,1,1]", 0, 1), b"x")
+    yield "nul", safetensors("{%s}" % entry("a", "I8", "[0]", 0, 0))
+    yield "huge-head", struct.pack("<Q", 1 << 60) + b"{}"
+    yield "cut", safetensors("{%s}" % entry("a", "I8", "[2]", 0, 2))[:-3]
+
+
 def json_seeds():
     yield "object", b'{"a": [1, -2.5e3, "x"], "b": {"c": null}, "d": true, "e": false}'
     yield "strings", b'["\\"\\\\\\/\\b\\f\\n\\r\\t", "\\u00e9\\ud83d\\ude0a", "\\ud83d", "\xe4\xb8\xad"]'
@@ -81,7 +116,8 @@ def json_seeds():
 
 
 def main():
-    for folder, seeds in (("gguf", gguf_seeds()), ("json", json_seeds())):
+    for folder, seeds in (("gguf", gguf_seeds()), ("safetensors", safetensors_seeds()),
+                          ("json", json_seeds())):
         (CORPUS / folder).mkdir(parents=True, exist_ok=True)
         for name, data in seeds:
             (CORPUS / folder / name).write_bytes(data)

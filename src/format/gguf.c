@@ -11,6 +11,7 @@
 #include "base/cursor.h"
 #include "format/limits.h"
 #include "format/native_dir.h"
+#include "format/order.h"
 
 enum { MIN_ITEM = 8 + 4 + 1, MIN_TENSOR = 8 + 4 + 8 + 4 + 8 };   // bytes with an empty name
 
@@ -225,41 +226,11 @@ static mnw_status place(const reader *r, mn_tensor *t, uint64_t alignment, uint6
     return MNW_OK;
 }
 
-/* Let the item at `root` of a heap of n sink to its place. */
-static void sink(uint32_t *at, size_t root, size_t n, const mn_tensor *t)
-{
-    for (size_t child; (child = 2 * root + 1) < n; root = child) {
-        if (child + 1 < n && t[at[child + 1]].offset > t[at[child]].offset) child++;
-        if (t[at[root]].offset >= t[at[child]].offset) return;
-        const uint32_t swap = at[root];
-        at[root] = at[child];
-        at[child] = swap;
-    }
-}
-
-/* Order tensor numbers by offset: heapsort, because a forged order must not cost n * n. */
-static void sort_by_offset(uint32_t *at, size_t n, const mn_tensor *t)
-{
-    for (size_t i = n / 2; i-- > 0;) sink(at, i, n, t);
-    for (size_t i = n; i-- > 1;) {
-        const uint32_t swap = at[0];
-        at[0] = at[i];
-        at[i] = swap;
-        sink(at, 0, i, t);
-    }
-}
-
 static mnw_status check_overlap(const mn_content *c, mn_pages *mem, mn_err *err)
 {
     if (c->n_tensors == 0) return MNW_OK;
-    uint32_t *at = mn_pages_push(mem, c->n_tensors, sizeof *at);
+    const uint32_t *at = mn_tensors_by_offset(c, mem);
     MN_FAIL_IF(!at, err, MNW_E_NOMEM, "no memory for the order of %zu tensors", c->n_tensors);
-    bool sorted = true;
-    for (size_t i = 0; i < c->n_tensors; i++) {
-        at[i] = (uint32_t)i;
-        sorted = sorted && (i == 0 || c->tensor[i].offset > c->tensor[i - 1].offset);
-    }
-    if (!sorted) sort_by_offset(at, c->n_tensors, c->tensor);
     for (size_t i = 1; i < c->n_tensors; i++) {
         const mn_tensor *a = &c->tensor[at[i - 1]], *b = &c->tensor[at[i]];
         MN_FAIL_IF(a->offset + a->bytes > b->offset, err, MNW_E_FORMAT,

@@ -33,5 +33,11 @@
 #ifndef MN_MAX_FILE_ALIGNMENT
 #define MN_MAX_FILE_ALIGNMENT (1u << 20) // general.alignment
 #endif
+#ifndef MN_MAX_SAFETENSORS_HEAD
+#define MN_MAX_SAFETENSORS_HEAD 100000000u   // bytes, as other readers have it
+#endif
+#ifndef MN_MAX_SHARDS
+#define MN_MAX_SHARDS 1024u              // files of one model
+#endif
 
 #endif
