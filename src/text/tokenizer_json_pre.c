@@ -120,6 +120,7 @@ static mnw_status byte_level(mnw_tokenizer *tok, const mn_json *part, mn_err *er
     const mn_json regex = mn_json_field(part, "use_regex");
     MN_FAIL_IF(mn_json_bool(&space, true), err, MNW_E_UNSUPPORTED,
                "tokenizer.json: pre_tokenizer: ByteLevel with add_prefix_space");
+    if (tok->bpe.bytes) return unknown("pre_tokenizer after ByteLevel", part, err);
     tok->bpe.bytes = true;
     return mn_json_bool(&regex, true) ? add_stage(tok, mn_stage_gpt2, err) : MNW_OK;
 }

@@ -57,6 +57,13 @@ TEST(what_is_not_known_is_refused_by_name)
                  "{\"type\":\"Split\",\"pattern\":{\"Regex\":\"\\\\p{N}\"},\"behavior\":\"Removed\"}",
                  "isolate");
     refuse_small("null", "{\"type\":\"ByteLevel\",\"add_prefix_space\":true}", "add_prefix_space");
+#define AFTER_BYTES(part) \
+    refuse_small("null", "{\"type\":\"Sequence\",\"pretokenizers\":[" SMALL_GPT2 "," part "]}", \
+                 "after ByteLevel")
+    AFTER_BYTES(SMALL_GPT2);   // text in the alphabet for bytes has no code points to look at
+    AFTER_BYTES("{\"type\":\"Digits\",\"individual_digits\":true}");
+    AFTER_BYTES("{\"type\":\"Split\",\"pattern\":{\"Regex\":\"\\\\p{N}\"},\"behavior\":\"Isolated\"}");
+#undef AFTER_BYTES
     refuse_small("{\"type\":\"Prepend\",\"prepend\":\"\xE2\x96\x81\"}", "null", "Prepend");
     refuse("{\"model\":{\"type\":\"WordPiece\",\"vocab\":{\"a\":0}}}", MNW_E_UNSUPPORTED,
            "WordPiece", "model");
