@@ -21,6 +21,7 @@
 
 #include "base/dtype.h"
 #include "base/meta.h"
+#include "base/native.h"
 
 typedef struct tiny {
     const char *arch;                        // "llama", "qwen2" (with biases), "qwen3" (qk-norm)
@@ -63,11 +64,12 @@ static inline void tiny_defaults(tiny *t)
     if (!t->seed) t->seed = 1;
 }
 
-/* The file is written twice: once to learn its size, once into memory. */
+/* The file is written twice: once to learn its size, once into memory.  (And first of all, how many
+ * native tensors there are.) */
 typedef struct tiny_out {
     uint8_t *at;      // NULL: only count
     size_t   n;
-    uint64_t kv, tensors, offset;
+    uint64_t kv, tensors, native, offset;
     uint64_t rng;
 } tiny_out;
 
@@ -187,53 +189,85 @@ static inline void tiny_block(tiny_out *o, const mn_dtype *type, double std, dou
     tiny_bytes(o, b, type->block_bytes);
 }
 
-/* A tensor is visited twice: for the directory, then for its data. */
-static inline void tiny_tensor(tiny_out *o, const tiny *t, bool data, const char *name, uint32_t id,
-                               uint64_t rows, uint64_t cols, double std, double mean)
+/* A matrix in a native format: any codes, and scales of either sign, 0 for rows of padding. */
+static inline void tiny_native(tiny_out *o, const mn_dtype *type, uint64_t rows, uint64_t bytes,
+                               double std)
+{
+    const double   deviation = type->id == MN_Q4X ? 41 : 74;
+    const uint64_t padded = (rows + 15) / 16 * 16;
+    for (uint64_t r = 0; r < padded; r++) {
+        const double sign = tiny_random(o) & 1 ? 1.0 : -1.0;
+        const float  f = (float)(sign * std / deviation * (1.0 + 0.5 * tiny_uniform(o)));
+        tiny_bytes(o, r < rows ? &f : &(float){ 0 }, 4);
+    }
+    for (uint64_t i = 4 * padded; i < bytes; i++) tiny_uint(o, tiny_random(o) & 255, 1);
+}
+
+/* A tensor is visited several times: for the directory, for its data, and if it is native for the items
+ * that say so. */
+typedef enum tiny_pass { TINY_NAMES, TINY_SHAPES, TINY_DIR, TINY_DATA } tiny_pass;
+
+static inline void tiny_tensor(tiny_out *o, const tiny *t, tiny_pass pass, const char *name,
+                               uint32_t id, uint64_t rows, uint64_t cols, double std, double mean)
 {
     if (t->skip && strcmp(name, t->skip) == 0) return;
     if (t->widen && strcmp(name, t->widen) == 0) rows += 32;
     if (t->retype && strcmp(name, t->retype) == 0) id = MN_I8;
-    const mn_dtype *type = mn_dtype_from_id(id);
-    const uint64_t  blocks = rows * cols / type->block, bytes = blocks * type->block_bytes;
-    const uint64_t  padded = (bytes + 31) / 32 * 32;
-    if (!data) {
-        tiny_str(o, name);
-        tiny_uint(o, rows == 1 ? 1 : 2, 4);
+    const mn_dtype *type = mn_dtype_of((mn_dtype_id)id);
+    const uint64_t  blocks = rows * cols / type->block;
+    uint64_t        bytes = blocks * type->block_bytes;
+    if (type->native) mn_dtype_matrix_bytes(type, rows, cols, &bytes);
+    const uint64_t padded = (bytes + (type->native ? 64 : 0) + 63) / 64 * 64;
+    switch (pass) {
+    case TINY_NAMES:
+        if (type->native) tiny_str(o, name);
+        return;
+    case TINY_SHAPES:
+        if (!type->native) return;
+        tiny_uint(o, id == MN_Q4X ? 4 : 8, 8);
+        tiny_uint(o, rows, 8);
         tiny_uint(o, cols, 8);
-        if (rows != 1) tiny_uint(o, rows, 8);
-        tiny_uint(o, id, 4);
+        return;
+    case TINY_DIR:
+        tiny_str(o, name);
+        tiny_uint(o, rows == 1 || type->native ? 1 : 2, 4);
+        tiny_uint(o, type->native ? bytes : cols, 8);
+        if (rows != 1 && !type->native) tiny_uint(o, rows, 8);
+        tiny_uint(o, type->native ? MN_I8 : id, 4);
         tiny_uint(o, o->offset, 8);
         o->offset += padded;
         o->tensors++;
+        if (type->native) o->native++;
         return;
+    case TINY_DATA: break;
     }
     const uint64_t keep = o->rng;   // a tensor's values depend on its name only
     for (const char *c = strcmp(name, "output.weight") == 0 && t->copied_head ? "token_embd.weight"
                                                                               : name;
          *c; c++)
         o->rng = (o->rng ^ (uint64_t)(uint8_t)*c) * 0x9E3779B97F4A7C15u | 1;
-    for (uint64_t i = 0; i < blocks && o->at; i++) tiny_block(o, type, std, mean);
+    if (type->native && o->at) tiny_native(o, type, rows, bytes, std);
+    for (uint64_t i = 0; i < blocks && o->at && !type->native; i++) tiny_block(o, type, std, mean);
     if (!o->at) o->n += (size_t)bytes;
     o->rng = keep;
     for (uint64_t i = bytes; i < padded; i++) tiny_uint(o, 0, 1);
 }
 
-static inline void tiny_tensors(tiny_out *o, const tiny *t, bool data)
+static inline void tiny_tensors(tiny_out *o, const tiny *t, tiny_pass pass)
 {
     const bool     qwen2 = strcmp(t->arch, "qwen2") == 0, qwen3 = strcmp(t->arch, "qwen3") == 0;
     const uint32_t HP = t->H * t->P, KP = t->K * t->P, norm = t->f16_norms ? MN_F16 : MN_F32;
     char           name[96];
-    tiny_tensor(o, t, data, "token_embd.weight", t->embd_type, t->V, t->D, 0.1, 0);
-    tiny_tensor(o, t, data, "output_norm.weight", norm, 1, t->D, 0.2, 1);
+    tiny_tensor(o, t, pass, "token_embd.weight", t->embd_type, t->V, t->D, 0.1, 0);
+    tiny_tensor(o, t, pass, "output_norm.weight", norm, 1, t->D, 0.2, 1);
     if (t->untied || t->copied_head)
-        tiny_tensor(o, t, data, "output.weight", t->embd_type, t->V, t->D, 0.1, 0);
-    if (t->rope_freqs) tiny_tensor(o, t, data, "rope_freqs.weight", MN_F32, 1, t->P / 2, 0.5, 2);
-    if (t->extra) tiny_tensor(o, t, data, t->extra, MN_F32, 1, 32, 1, 0);
+        tiny_tensor(o, t, pass, "output.weight", t->embd_type, t->V, t->D, 0.1, 0);
+    if (t->rope_freqs) tiny_tensor(o, t, pass, "rope_freqs.weight", MN_F32, 1, t->P / 2, 0.5, 2);
+    if (t->extra) tiny_tensor(o, t, pass, t->extra, MN_F32, 1, 32, 1, 0);
     for (uint32_t l = 0; l < t->L; l++) {
 #define TENSOR(suffix, type, rows, cols, std, mean)                              \
     snprintf(name, sizeof name, "blk.%u." suffix, l);                            \
-    tiny_tensor(o, t, data, name, type, rows, cols, std, mean)
+    tiny_tensor(o, t, pass, name, type, rows, cols, std, mean)
         TENSOR("attn_norm.weight", norm, 1, t->D, 0.2, 1);
         TENSOR("attn_q.weight", t->type, HP, t->D, 1.0 / sqrt(t->D), 0);
         TENSOR("attn_k.weight", t->type, KP, t->D, 1.0 / sqrt(t->D), 0);
@@ -290,10 +324,24 @@ static inline void tiny_tokenizer(tiny_out *o, const tiny *t)
     tiny_uint(o, 258, 4);
 }
 
-static inline void tiny_meta(tiny_out *o, const tiny *t)
+static inline void tiny_meta(tiny_out *o, const tiny *t, uint64_t native)
 {
     char key[128];
     tiny_kv_str(o, "general.architecture", t->arch);
+    tiny_key(o, "general.alignment", MN_META_U32);
+    tiny_uint(o, 64, 4);
+    if (native) {
+        tiny_key(o, "q4x.version", MN_META_U32);
+        tiny_uint(o, 1, 4);
+        tiny_key(o, "q4x.names", MN_META_ARRAY);
+        tiny_uint(o, MN_META_STR, 4);
+        tiny_uint(o, native, 8);
+        tiny_tensors(o, t, TINY_NAMES);
+        tiny_key(o, "q4x.shapes", MN_META_ARRAY);
+        tiny_uint(o, MN_META_U64, 4);
+        tiny_uint(o, 3 * native, 8);
+        tiny_tensors(o, t, TINY_SHAPES);
+    }
     tiny_kv_str(o, "general.name", "tiny");
     tiny_count(o, t, "block_count", t->L);
     tiny_count(o, t, "context_length", t->n_ctx);
@@ -317,16 +365,17 @@ static inline void tiny_meta(tiny_out *o, const tiny *t)
     if (!t->no_tokenizer) tiny_tokenizer(o, t);
 }
 
-static inline void tiny_write(tiny_out *o, const tiny *t, uint64_t tensors, uint64_t kv)
+static inline void tiny_write(tiny_out *o, const tiny *t, uint64_t tensors, uint64_t kv,
+                              uint64_t native)
 {
     tiny_bytes(o, "GGUF", 4);
     tiny_uint(o, 3, 4);
     tiny_uint(o, tensors, 8);
     tiny_uint(o, kv, 8);
-    tiny_meta(o, t);
-    tiny_tensors(o, t, false);
-    while (o->n % 32 != 0) tiny_uint(o, 0, 1);
-    tiny_tensors(o, t, true);
+    tiny_meta(o, t, native);
+    tiny_tensors(o, t, TINY_DIR);
+    while (o->n % 64 != 0) tiny_uint(o, 0, 1);
+    tiny_tensors(o, t, TINY_DATA);
 }
 
 static inline tiny_file tiny_build(const tiny *wanted)
@@ -334,13 +383,16 @@ static inline tiny_file tiny_build(const tiny *wanted)
     tiny t = *wanted;
     tiny_defaults(&t);
     tiny_out count = { .rng = t.seed };
-    tiny_write(&count, &t, 0, 0);
+    tiny_tensors(&count, &t, TINY_DIR);
+    const uint64_t native = count.native;
+    count = (tiny_out){ .rng = t.seed };
+    tiny_write(&count, &t, 0, 0, native);
 
     tiny_file f = { .size = count.n };
     f.data = aligned_alloc(64, (count.n + 63) / 64 * 64);
     if (!f.data) return (tiny_file){ 0 };
     tiny_out o = { .at = f.data, .rng = t.seed };
-    tiny_write(&o, &t, count.tensors, count.kv);
+    tiny_write(&o, &t, count.tensors, count.kv, native);
     return f;
 }
 

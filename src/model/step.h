@@ -15,15 +15,17 @@
 
 struct mn_backend;
 
-/* Activations [rows, n] in the forms of mn_acts: f32, and if planned for that, int8 beside it, in two
- * planes if `exact`. */
+/* Activations [rows, n] in f32, and beside it in the forms that the weights they meet want: integers as mn_acts
+ * has them, or mn_xacts; in two planes if `exact`. */
 typedef struct mn_act {
-    mn_buf f, q, lo, d, s;
-    size_t rows, n, ld;
-    bool   exact;
+    mn_buf   f, q, lo, d, s;   // q, lo, d, s: MN_FORM_Q8
+    mn_buf   x;                // MN_FORM_X: a block of mn_xacts with x_rows tokens
+    size_t   rows, x_rows, n, ld;
+    unsigned forms;
+    bool     exact;
 } mn_act;
 
-/* Up to this many tokens each thread normalises for itself, which is cheaper than a barrier. */
+/* Up to this many tokens each thread prepares for itself, which is cheaper than a barrier. */
 enum { MN_ALONE = 2 };
 
 /* Most query vectors one call of an attention kernel gets. */
@@ -40,9 +42,11 @@ typedef struct mn_scratch {
     mn_buf angles;   // [T, rope.n]   cosines, then sines
     mn_buf scores;   // [threads, min(H / K, MN_ATTN_GROUP), S rounded up to 64]
     mn_buf row;      // [max(D, H * P, F)]  one row of weights as f32
+    mn_buf tiles;    // [threads, tiles_of_thread]  bytes, for products with native weights
     mn_buf logits;   // [V]
 
     size_t scores_of_thread;   // floats from one thread's scores to the next's
+    size_t tiles_of_thread;    // bytes
 } mn_scratch;
 
 typedef struct mn_step {
@@ -60,10 +64,10 @@ typedef struct mn_step {
     mn_team       *team;
 } mn_step;
 
-/* Reserve scratch for steps of up to T tokens at positions below S; `exact`: with the second int8
- * plane of activations. */
-void mn_step_plan(mn_plan *p, const mn_config *c, size_t T, size_t S, size_t threads, bool exact,
-                  mn_scratch *buf);
+/* Reserve scratch for steps of up to T tokens at positions below S with these weights; `exact`: with the
+ * second int8 plane of activations. */
+void mn_step_plan(mn_plan *p, const mn_config *c, const mn_weights *w, size_t T, size_t S,
+                  size_t threads, bool exact, mn_scratch *buf);
 
 /* Zero what kernels may read beyond the last value of a row.  Once, when the block exists. */
 void mn_step_clear(const mn_step *s);
@@ -85,6 +89,19 @@ static inline mn_acts mn_act_from(const mn_step *s, const mn_act *a, size_t t)
         .s = (float *)mn_at(s->block, a->s) + t * (a->ld / 16),
         .ld = a->ld,
     };
+}
+
+/* Rows t.. of some activations, as products with native weights read them. */
+static inline mn_xacts mn_act_native(const mn_step *s, const mn_act *a, size_t t)
+{
+    const mn_xacts x = mn_xacts_at(mn_at(s->block, a->x), a->x_rows, a->n, a->exact);
+    return mn_xacts_from(&x, t);
+}
+
+/* The scratch of this thread's products. */
+static inline void *mn_step_tiles(const mn_step *s)
+{
+    return (uint8_t *)mn_at(s->block, s->buf.tiles) + s->team->id * s->buf.tiles_of_thread;
 }
 
 /* The scratch of this thread's attention. */

@@ -61,6 +61,7 @@ static mnw_status bind_vector(binder *b, const mn_tensor *t, mn_weight *w)
 
 static mnw_status bind_matrix(binder *b, const mn_tensor *t, mn_weight *w)
 {
+    if (t->type->native) return MNW_OK;   // its bytes fit its shape: the directory's reader saw to it
     MN_FAIL_IF(!mn_kernels_matmul(b->kernels, t->type->id), b->err, MNW_E_UNSUPPORTED,
                "%.*s: type %s is not one that minnow multiplies", MN_STR(t->name), t->type->name);
     MN_FAIL_IF(w->cols % t->type->block != 0, b->err, MNW_E_UNSUPPORTED,

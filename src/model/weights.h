@@ -38,6 +38,15 @@ typedef struct mn_weights {
 mnw_status mn_weights_bind(const mn_content *content, const mn_config *c, const mn_kernels *kernels,
                            mn_pages *mem, mn_weights *w, mn_err *err);
 
+/* The form in which products with a weight want their input, beside f32. */
+enum { MN_FORM_Q8 = 1, MN_FORM_X = 2 };   // mn_acts' integers, mn_xacts
+
+static inline unsigned mn_weight_form(const mn_weight *w)
+{
+    if (!w->data || w->rows == 1) return 0;
+    return w->type->native ? MN_FORM_X : mn_wants_q8(w->type) ? MN_FORM_Q8 : 0;
+}
+
 /* Row r of a matrix as f32: y [cols]. */
 void mn_weight_expand(float *y, const mn_weight *w, size_t r);
 

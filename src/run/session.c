@@ -47,7 +47,7 @@ static mnw_status resolve(const mnw_model *m, const mnw_session_opts *opts, mnw_
 static mn_buf plan(mn_plan *p, const mnw_model *m, const mnw_session_opts *o, mn_step *step)
 {
     const mn_buf tokens = mn_plan_take(p, o->n_ctx, 1, sizeof(int32_t));
-    mn_step_plan(p, &m->config, o->n_batch, o->n_ctx, m->ctx->threads,
+    mn_step_plan(p, &m->config, &m->weights, o->n_batch, o->n_ctx, m->ctx->threads,
                  o->precision == MNW_PRECISION_EXACT, &step->buf);
     mn_kv_plan(p, &m->config, o->kv_type, o->n_ctx, &step->kv);
     return tokens;

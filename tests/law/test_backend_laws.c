@@ -11,7 +11,7 @@
 static const char *const ARCHS[] = { "llama", "qwen2", "qwen3" };
 
 static const uint32_t TYPES[] = { MN_F32,  MN_F16,  MN_BF16, MN_Q8_0, MN_Q4_0, MN_Q4_1,
-                                  MN_Q5_0, MN_Q5_1, MN_Q4_K, MN_Q5_K, MN_Q6_K };
+                                  MN_Q5_0, MN_Q5_1, MN_Q4_K, MN_Q5_K, MN_Q6_K, MN_Q4X, MN_Q8X };
 
 enum { N = 40 };   // wide enough for every path: alone, divided, heads, tokens
 
@@ -31,7 +31,7 @@ static void same_bits(const float *a, const float *b, size_t n, const char *what
     for (size_t i = 0; i < n; i++) {
         if (memcmp(&a[i], &b[i], sizeof *a) != 0)
             fail_msg("%s, %s: logit %zu is %.9g, expected the same bits as %.9g", what,
-                     mn_dtype_from_id(type)->name, i, (double)a[i], (double)b[i]);
+                     mn_dtype_of((mn_dtype_id)type)->name, i, (double)a[i], (double)b[i]);
     }
 }
 
@@ -152,7 +152,7 @@ static void compare_on_quantised_weights(mnw_precision precision, double bar)
         const lab_opts o = { .threads = 2, .kv_type = MNW_KV_F16, .precision = precision };
         float         *cpu = logits_of(&t, &o, N);
         const double   d = distance(cpu, ref, 320);
-        if (d > bar) fail_msg("%s %s: %g", arch, mn_dtype_from_id(TYPES[i])->name, d);
+        if (d > bar) fail_msg("%s %s: %g", arch, mn_dtype_of((mn_dtype_id)TYPES[i])->name, d);
         free(ref);
         free(cpu);
     }
@@ -192,13 +192,20 @@ TEST(odd_shapes_work)
         { .arch = "qwen3", .D = 32, .H = 4, .K = 4, .P = 8, .F = 32, .type = MN_Q4_0, .L = 1 },
         { .arch = "qwen2", .D = 128, .H = 40, .K = 1, .P = 16, .F = 64, .type = MN_Q4_1 },
         { .arch = "llama", .D = 64, .H = 2, .K = 1, .P = 256, .F = 32, .type = MN_Q5_0 },
+        { .arch = "qwen3", .D = 72, .H = 9, .K = 3, .P = 8, .F = 100, .type = MN_Q4X },
+        { .arch = "qwen2", .D = 80, .H = 5, .K = 5, .P = 24, .F = 36, .type = MN_Q8X, .V = 325 },
+        { .arch = "llama", .D = 48, .H = 3, .K = 1, .P = 16, .F = 200, .type = MN_Q8X,
+          .embd_type = MN_Q4X },
     };
     for (size_t i = 0; i < LEN(SHAPES); i++) {
         float *ref = logits_of(&SHAPES[i],
                                &(lab_opts){ .backend = MNW_BACKEND_REF, .kv_type = MNW_KV_F16 }, N);
         float *one = logits_of(&SHAPES[i], &(lab_opts){ .kv_type = MNW_KV_F16 }, N);
         float *three = logits_of(&SHAPES[i], &(lab_opts){ .threads = 3, .kv_type = MNW_KV_F16 }, 1);
+        float *scalar = logits_of(&SHAPES[i], &(lab_opts){ .cpu = "scalar", .kv_type = MNW_KV_F16 }, 5);
         same_bits(one, three, 320, "shape", SHAPES[i].type);
+        same_bits(one, scalar, 320, "shape, scalar", SHAPES[i].type);
+        free(scalar);
         if (distance(one, ref, 320) > 0.04) fail_msg("shape %zu: %g", i, distance(one, ref, 320));
         free(ref);
         free(one);

@@ -37,14 +37,6 @@ static void attend_heads(const mn_step *s, const mn_act *o, const mn_act *q, con
         mn_cpu_quantise(s, &a, begin * P, end * P);
 }
 
-/* Heads whose values fill whole blocks of an activation scale. */
-static size_t heads_per_block(size_t P)
-{
-    size_t n = 1;
-    while (n * P % MN_ACT_BLOCK != 0) n *= 2;   // P is a multiple of 8: at most 4
-    return n;
-}
-
 /* Many tokens are dealt out in turn, because later ones have more to read; the heads of a few are
  * divided. */
 void mn_cpu_attend(const mn_step *s, const mn_act *o, const mn_act *q, const mn_kv *kv, size_t l)
@@ -55,7 +47,7 @@ void mn_cpu_attend(const mn_step *s, const mn_act *o, const mn_act *q, const mn_
             attend_heads(s, o, q, kv, l, t, 0, H);
     } else {
         size_t begin, end;
-        mn_split(H, heads_per_block(s->config->P), s->team, &begin, &end);
+        mn_split(H, mn_heads_per(MN_ACT_BLOCK, s->config->P), s->team, &begin, &end);
         for (size_t t = 0; t < s->T; t++) attend_heads(s, o, q, kv, l, t, begin, end);
     }
     mn_barrier(s->team);

@@ -20,19 +20,40 @@
 #include "backend/cpu/phases.h"
 
 enum {
+    PANEL = 16,       // rows that a native product does at once
+    MOST_SMALL = 32,  // tokens of a native product between gemv and gemm
     ROW_UNIT = 16,    // rows of a projection are divided in these
     FF_UNIT = 64,     // columns of F: whole blocks, whole lines
     HEAD_UNIT = 64,   // rows of V
 };
 
+/* What products read: the forms that were prepared are valid. */
+typedef struct input {
+    mn_acts  a;
+    mn_xacts x;
+} input;
+
+static void native_product(const mn_step *s, float *y, size_t ldy, const mn_weight *w,
+                           const mn_xacts *x, size_t begin, size_t end, size_t T)
+{
+    const mn_xmatmul *mm = mn_kernels_xmatmul(s->kernels, w->type->id);
+    mn_xmm_fn        *fn = T == 1 ? mm->gemv : T <= MOST_SMALL ? mm->small : mm->gemm;
+    const mn_xtensor  matrix = { .data = w->data, .rows = w->rows, .cols = w->cols };
+    fn(y, ldy, &matrix, begin, end - begin, x, T, mn_step_tiles(s));
+}
+
 /* Rows [begin, end) of W times T tokens: y[t][r] for each of these r. */
-static void product(const mn_step *s, float *y, size_t ldy, const mn_weight *w, const mn_acts *in,
+static void product(const mn_step *s, float *y, size_t ldy, const mn_weight *w, const input *in,
                     size_t begin, size_t end, size_t T)
 {
     if (begin == end) return;
+    if (w->type->native) {
+        native_product(s, y, ldy, w, &in->x, begin, end, T);
+        return;
+    }
     const mn_matmul *mm = mn_kernels_matmul(s->kernels, w->type->id);
     mn_mm_fn        *fn = T == 1 ? mm->gemv : mm->gemm;
-    fn(y + begin, ldy, mn_weight_row(w, begin), in, end - begin, w->cols, T);
+    fn(y + begin, ldy, mn_weight_row(w, begin), &in->a, end - begin, w->cols, T);
 }
 
 void mn_cpu_quantise(const mn_step *s, const mn_acts *a, size_t begin, size_t end)
@@ -43,25 +64,66 @@ void mn_cpu_quantise(const mn_step *s, const mn_acts *a, size_t begin, size_t en
     else s->kernels->quant_q8(a->q + begin, d, sum, a->f + begin, end - begin);
 }
 
-/* Row `to` of h = rmsnorm(row t of x), and its int8 twin if a product wants it. */
-static void normalise_row(const mn_step *s, size_t to, const mn_act *x, size_t t,
-                          const mn_weight *norm, bool q8)
+/* Who prepares which tokens of the step: a few are done by every thread for itself, into rows of its own,
+ * many are divided, at the price of a barrier. */
+typedef struct share {
+    size_t first;         // token t goes to row first + t
+    size_t begin, end;    // this thread's tokens
+} share;
+
+static bool alone(const mn_step *s)
 {
-    const mn_acts h = mn_act_from(s, &s->buf.h, to);
-    s->kernels->rmsnorm(h.f, mn_act_row(s, x, t), mn_weight_vector(norm), x->n, s->config->eps);
-    if (q8) mn_cpu_quantise(s, &h, 0, x->n);
+    return s->T <= MN_ALONE;
 }
 
-/* h = rmsnorm(x) for all tokens of the step.  A few are done by every thread for itself, many are
- * divided, at the price of a barrier. */
-static mn_acts normalise(const mn_step *s, const mn_act *x, const mn_weight *norm, bool q8)
+static share share_tokens(const mn_step *s)
 {
-    const bool alone = s->T <= MN_ALONE;
-    size_t     first = alone ? MN_ALONE * s->team->id : 0, begin = 0, end = s->T;
-    if (!alone) mn_split(s->T, 1, s->team, &begin, &end);
-    for (size_t t = begin; t < end; t++) normalise_row(s, first + t, x, t, norm, q8);
-    if (!alone) mn_barrier(s->team);
-    return mn_act_from(s, &s->buf.h, first);
+    if (alone(s)) return (share){ .first = MN_ALONE * s->team->id, .end = s->T };
+    share mine = { 0 };
+    mn_split(s->T, 1, s->team, &mine.begin, &mine.end);
+    return mine;
+}
+
+static input input_from(const mn_step *s, const mn_act *a, size_t t, unsigned forms)
+{
+    input in = { .a = mn_act_from(s, a, t) };
+    if (forms & MN_FORM_X) in.x = mn_act_native(s, a, t);
+    return in;
+}
+
+/* Row `to` of h = rmsnorm(row t of x), and its integers in the forms that products want. */
+static void normalise_row(const mn_step *s, size_t to, const mn_act *x, size_t t,
+                          const mn_weight *norm, unsigned forms)
+{
+    const input h = input_from(s, &s->buf.h, to, forms);
+    s->kernels->rmsnorm(h.a.f, mn_act_row(s, x, t), mn_weight_vector(norm), x->n, s->config->eps);
+    if (forms & MN_FORM_Q8) mn_cpu_quantise(s, &h.a, 0, x->n);
+    if (forms & MN_FORM_X) s->kernels->quant_x(&h.x, 0, h.a.f, x->n);
+}
+
+/* h = rmsnorm(x) for all tokens of the step. */
+static input normalise(const mn_step *s, const mn_act *x, const mn_weight *norm, unsigned forms)
+{
+    const share mine = share_tokens(s);
+    for (size_t t = mine.begin; t < mine.end; t++)
+        normalise_row(s, mine.first + t, x, t, norm, forms);
+    if (!alone(s)) mn_barrier(s->team);
+    return input_from(s, &s->buf.h, mine.first, forms);
+}
+
+/* The output of the phase before as W wants it.  Blocks of int8 were made there; a scale for the whole token
+ * needs all of it. */
+static input prepare(const mn_step *s, const mn_act *a, const mn_weight *w)
+{
+    input in = input_from(s, a, 0, 0);
+    if (!w->type->native) return in;
+    const share    mine = share_tokens(s);
+    const mn_xacts x = mn_act_native(s, a, mine.first);
+    for (size_t t = mine.begin; t < mine.end; t++)
+        s->kernels->quant_x(&x, t, mn_act_row(s, a, t), a->n);
+    if (!alone(s)) mn_barrier(s->team);
+    in.x = x;
+    return in;
 }
 
 static void embed(const mn_step *s, const mn_act *x)
@@ -71,8 +133,7 @@ static void embed(const mn_step *s, const mn_act *x)
     size_t           begin, end;
     mn_split(s->T, 1, s->team, &begin, &end);
     for (size_t t = begin; t < end; t++) {
-        mn_dequantize(mn_act_row(s, x, t), mn_weight_row(w, (size_t)s->tokens[t]), w->type->id,
-                      w->cols);
+        mn_weight_expand(mn_act_row(s, x, t), w, (size_t)s->tokens[t]);
         mn_rope_angles(mn_step_angles(s, t), c->rope.freq, c->rope.n, (uint32_t)(s->pos + t),
                        c->rope.scale);
     }
@@ -83,16 +144,27 @@ typedef struct span {
     size_t begin, end;
 } span;
 
-/* What [a, b) has in common with the `n` heads from `first` on, counted from there. */
-static span heads_in(size_t a, size_t b, size_t first, size_t n)
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static size_t units(size_t heads, size_t unit)
+{
+    return (heads + unit - 1) / unit;
+}
+
+/* The heads, of `heads`, in what units [a, b) have in common with the n units from `first` on. */
+static span heads_in(size_t a, size_t b, size_t first, size_t n, size_t unit, size_t heads)
 {
     const size_t begin = a > first ? a : first, end = b < first + n ? b : first + n;
-    return begin < end ? (span){ begin - first, end - first } : (span){ 0, 0 };
+    if (begin >= end) return (span){ 0, 0 };
+    return (span){ (begin - first) * unit, least((end - first) * unit, heads) };
 }
 
 /* Project some heads: y = W h + bias. */
 static void project_heads(const mn_step *s, const mn_act *y, const mn_weight *w,
-                          const mn_weight *bias, const mn_acts *in, span heads)
+                          const mn_weight *bias, const input *in, span heads)
 {
     const size_t P = s->config->P, begin = heads.begin * P, end = heads.end * P;
     product(s, mn_act_row(s, y, 0), y->ld, w, in, begin, end, s->T);
@@ -119,14 +191,16 @@ static void qkv(const mn_step *s, const mn_act *q, const mn_kv *kv, size_t l, co
 {
     const mn_config *c = s->config;
     const mn_act    *k = &s->buf.k, *v = &s->buf.v;
-    const bool       q8 = mn_wants_q8(w->wq.type) || mn_wants_q8(w->wk.type) ||
-                    mn_wants_q8(w->wv.type);
-    const mn_acts in = normalise(s, x, &w->attn_norm, q8);
+    const unsigned   forms = mn_weight_form(&w->wq) | mn_weight_form(&w->wk) |
+                           mn_weight_form(&w->wv);
+    const input in = normalise(s, x, &w->attn_norm, forms);
 
-    size_t a, b;   // heads: first those of q, then k, then v
-    mn_split(c->H + 2 * (size_t)c->K, 1, s->team, &a, &b);
-    const span hq = heads_in(a, b, 0, c->H), hk = heads_in(a, b, c->H, c->K),
-               hv = heads_in(a, b, c->H + c->K, c->K);
+    size_t       a, b;   // units of heads: first those of q, then k, then v
+    const size_t unit = mn_heads_per(PANEL, c->P);
+    const size_t nq = units(c->H, unit), nk = units(c->K, unit);
+    mn_split(nq + 2 * nk, 1, s->team, &a, &b);
+    const span hq = heads_in(a, b, 0, nq, unit, c->H), hk = heads_in(a, b, nq, nk, unit, c->K),
+               hv = heads_in(a, b, nq + nk, nk, unit, c->K);
     project_heads(s, q, &w->wq, &w->bq, &in, hq);
     project_heads(s, k, &w->wk, &w->bk, &in, hk);
     project_heads(s, v, &w->wv, &w->bv, &in, hv);
@@ -146,7 +220,7 @@ static void qkv(const mn_step *s, const mn_act *q, const mn_kv *kv, size_t l, co
 static void project(const mn_step *s, const mn_act *x, const mn_act *a, const mn_weight *w)
 {
     const mn_act *y = &s->buf.y;
-    const mn_acts in = mn_act_from(s, a, 0);
+    const input   in = prepare(s, a, w);
     size_t        begin, end;
     mn_split(w->rows, ROW_UNIT, s->team, &begin, &end);
     product(s, mn_act_row(s, y, 0), y->ld, w, &in, begin, end, s->T);
@@ -158,8 +232,8 @@ static void project(const mn_step *s, const mn_act *x, const mn_act *a, const mn
 static void gate_up(const mn_step *s, const mn_act *g, const mn_act *x, const mn_layer *w)
 {
     const mn_act *u = &s->buf.u;
-    const bool    q8 = mn_wants_q8(w->w_gate.type) || mn_wants_q8(w->w_up.type);
-    const mn_acts in = normalise(s, x, &w->ffn_norm, q8);
+    const unsigned forms = mn_weight_form(&w->w_gate) | mn_weight_form(&w->w_up);
+    const input    in = normalise(s, x, &w->ffn_norm, forms);
     size_t        begin, end;
     mn_split(s->config->F, FF_UNIT, s->team, &begin, &end);
     product(s, mn_act_row(s, g, 0), g->ld, &w->w_gate, &in, begin, end, s->T);
@@ -176,8 +250,8 @@ static void head(const mn_step *s, mn_buf logits, const mn_act *x, size_t t)
 {
     const mn_weight *w = &s->weights->head;
     const size_t     own = MN_ALONE * s->team->id;
-    normalise_row(s, own, x, t, &s->weights->norm, mn_wants_q8(w->type));
-    const mn_acts in = mn_act_from(s, &s->buf.h, own);
+    normalise_row(s, own, x, t, &s->weights->norm, mn_weight_form(w));
+    const input in = input_from(s, &s->buf.h, own, mn_weight_form(w));
 
     size_t begin, end;
     mn_split(w->rows, HEAD_UNIT, s->team, &begin, &end);

@@ -16,4 +16,12 @@ void mn_cpu_quantise(const mn_step *s, const mn_acts *a, size_t begin, size_t en
 /* The phase `attend` of mn_backend. */
 void mn_cpu_attend(const mn_step *s, const mn_act *o, const mn_act *q, const mn_kv *kv, size_t l);
 
+/* Heads whose values fill whole runs of `length` values, which is 16 or 32. */
+static inline size_t mn_heads_per(size_t length, size_t P)
+{
+    size_t n = 1;
+    while (n * P % length != 0) n *= 2;   // P is a multiple of 8: at most 4
+    return n;
+}
+
 #endif
