@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "kernel/q4x.h"
+#include "kernel/quantize_fit.h"
 #include "kernel/scalar/math.h"
 
 enum {
@@ -34,11 +35,11 @@ typedef struct group {
     float w[16], h[16];
 } group;
 
-typedef struct fit {
+typedef struct row_fit {
     float  scale;
     double error;
     double wv, vv;   // sums of importance * w * v and * v * v, v = the integer weights
-} fit;
+} row_fit;
 
 static void load_group(group *g, const row *r, size_t k)
 {
@@ -58,77 +59,62 @@ static float largest(const float *w, size_t n)
     return max;
 }
 
-/* Codes of a group in steps of d, as whole floats; their error. */
-static float codes_of(float q[16], const group *g, float d, float inverse)
+/* The best multiplier of a group under a scale, with its codes. */
+static int best_multiplier(mn_fit *best, const group *g, float scale)
 {
-    float e[16];
-    for (int i = 0; i < 16; i++) {
-        float v = g->w[i] * inverse;
-        v = v > (float)CODE_MIN ? v : (float)CODE_MIN;
-        v = v < (float)CODE_MAX ? v : (float)CODE_MAX;
-        q[i] = (v + MN_MAGIC) - MN_MAGIC;
-        const float miss = g->w[i] - d * q[i];
-        e[i] = g->h[i] * miss * miss;
-    }
-    return mn_sum16(e);
-}
-
-/* The best multiplier of a group under a scale, its codes and its error. */
-static int best_multiplier(float q[16], float *error, const group *g, float scale)
-{
+    const mn_fit_group values = { g->w, g->h, 16 };
     // Steps far from "the largest value is the last code" never win: smaller ones clip, larger ones waste.
     const float steps = largest(g->w, 16) / fabsf(scale);
     const float low = steps * (0.55f / 8.0f), high = steps * (1.25f / 7.0f) + 1.0f;
     const int   from = low < (float)MULT_MAX ? (int)low : MULT_MAX;
     const int   to = high < (float)MULT_MAX ? (int)high : MULT_MAX;
-    int         best = -1;
+    int         best_m = -1;
     for (int m = from; m <= to; m++) {
-        float       code[16];
-        const float d = scale * (float)m;
-        const float e = codes_of(code, g, d, m ? 1.0f / d : 0.0f);
-        if (best >= 0 && !(e < *error)) continue;
-        best = m;
-        *error = e;
-        memcpy(q, code, sizeof code);
+        mn_fit f;
+        mn_fit_codes(&f, &values, (float)CODE_MIN, (float)CODE_MAX, scale * (float)m, 0.0f);
+        if (best_m >= 0 && !(f.error < best->error)) continue;
+        best_m = m;
+        *best = f;
     }
-    return best;
+    return best_m;
 }
 
 /* A whole row under a scale; gives up once the error is beyond `limit`. */
-static fit try_scale(const row *r, float scale, double limit)
+static row_fit try_scale(const row *r, float scale, double limit)
 {
-    fit f = { .scale = scale };
+    row_fit f = { .scale = scale };
     for (size_t k = 0; k < r->cols && f.error < limit; k += 16) {
-        group g;
-        float q[16], e, wv[16], vv[16];
+        group  g;
+        mn_fit best;
+        float  wv[16], vv[16];
         load_group(&g, r, k);
-        const float m = (float)best_multiplier(q, &e, &g, scale);
+        const float m = (float)best_multiplier(&best, &g, scale);
         for (int i = 0; i < 16; i++) {
-            const float v = m * q[i];
+            const float v = m * best.code[i];
             wv[i] = g.h[i] * g.w[i] * v;
             vv[i] = g.h[i] * v * v;
         }
-        f.error += (double)e;
+        f.error += (double)best.error;
         f.wv += (double)mn_sum16(wv);
         f.vv += (double)mn_sum16(vv);
     }
     return f;
 }
 
-static fit search(const row *r, float max)
+static row_fit search(const row *r, float max)
 {
     static const float fraction[] = { 1.10f, 1.05f, 1.0f,  0.96f, 0.92f, 0.88f,
                                       0.84f, 0.80f, 0.75f, 0.70f, 0.64f, 0.57f };
-    fit                best = { .error = INFINITY };
+    row_fit            best = { .error = INFINITY };
     for (size_t i = 0; i < 2 * sizeof fraction / sizeof *fraction; i++) {
         const float scale = fraction[i / 2] * max / (float)(MULT_MAX * -CODE_MIN);
-        const fit   f = try_scale(r, i % 2 ? -scale : scale, best.error);
+        const row_fit f = try_scale(r, i % 2 ? -scale : scale, best.error);
         if (f.error < best.error) best = f;
     }
     for (int i = 0; i < REFITS && best.vv > 0; i++) {
         const float scale = (float)(best.wv / best.vv);
         if (scale == 0.0f || !isfinite(1.0f / scale)) break;
-        const fit f = try_scale(r, scale, best.error);
+        const row_fit f = try_scale(r, scale, best.error);
         if (!(f.error < best.error)) break;
         best = f;
     }
@@ -174,48 +160,40 @@ void mn_q4x_quantize(void *tensor, size_t rows, size_t cols, size_t panel, const
         const float max = largest(r.w, cols);
         if (!measure(&r, max, sum)) continue;
 
-        const fit f = search(&r, max);
+        const row_fit f = search(&r, max);
         if (sum) sum->error += f.error;
         if (f.scale == 0.0f) continue;   // squares that overflow: the error says so
         put_scale(tensor, at, f.scale);
         for (size_t k = 0; k < cols; k += MN_Q4X_GROUP) {
-            group g;
-            float q[16], e;
+            group  g;
+            mn_fit best;
             load_group(&g, &r, k);
-            const int m = best_multiplier(q, &e, &g, f.scale);
+            const int m = best_multiplier(&best, &g, f.scale);
             p[mn_q4x_mult_at(i, k)] |= (uint8_t)(m << mn_q4x_mult_shift(k));
             for (size_t j = 0; j < 16; j++) {
                 const unsigned shift = mn_q4x_code_shift(k + j);
                 uint8_t *const byte = p + mn_q4x_code_at(i, k + j);
-                *byte = (uint8_t)((*byte & 0xf0 >> shift) | (unsigned)((int)q[j] + 8) << shift);
+                *byte = (uint8_t)((*byte & 0xf0 >> shift) | (unsigned)((int)best.code[j] + 8) << shift);
             }
         }
     }
 }
 
-/* Codes of up to 16 columns of Q8X, and their error. */
-static float codes8_of(float q[16], const group *g, float d, float inverse)
+/* Codes of up to 16 columns of Q8X. */
+static void codes8_of(mn_fit *f, const group *g, float scale)
 {
-    float e[16];
-    for (int i = 0; i < 16; i++) {
-        float v = g->w[i] * inverse;
-        v = v > -127.0f ? v : -127.0f;
-        v = v < 127.0f ? v : 127.0f;
-        q[i] = (v + MN_MAGIC) - MN_MAGIC;
-        const float miss = g->w[i] - d * q[i];
-        e[i] = g->h[i] * miss * miss;
-    }
-    return mn_sum16(e);
+    mn_fit_codes(f, &(mn_fit_group){ g->w, g->h, 16 }, -127.0f, 127.0f, scale, 0.0f);
 }
 
 static double try_scale8(const row *r, float scale, double limit)
 {
     double error = 0;
     for (size_t k = 0; k < r->cols && error < limit; k += 16) {
-        group g;
-        float q[16];
+        group  g;
+        mn_fit f;
         load_group(&g, r, k);
-        error += (double)codes8_of(q, &g, scale, 1.0f / scale);
+        codes8_of(&f, &g, scale);
+        error += (double)f.error;
     }
     return error;
 }
@@ -245,12 +223,12 @@ void mn_q8x_quantize(void *tensor, size_t rows, size_t cols, size_t panel, const
         if (scale == 0.0f) continue;
         put_scale(tensor, at, scale);
         for (size_t k = 0; k < cols; k += 16) {
-            group g;
-            float q[16];
+            group  g;
+            mn_fit f;
             load_group(&g, &r, k);
-            codes8_of(q, &g, scale, 1.0f / scale);
+            codes8_of(&f, &g, scale);
             for (size_t j = 0; j < 16 && k + j < cols; j++) {
-                p[mn_q8x_code_at(i, k + j)] = (uint8_t)(int8_t)q[j];
+                p[mn_q8x_code_at(i, k + j)] = (uint8_t)(int8_t)f.code[j];
             }
         }
     }
