@@ -74,6 +74,22 @@ typedef bool mnw_logits_fn(void *user, size_t pos, const float *logits);
 MNW_API mnw_status mnw_session_feed_each(mnw_session *s, const int32_t *tokens, size_t n,
                                          mnw_logits_fn *fn, void *user);
 
+/* Append `n` tokens and tell how likely others were: logprobs[i] becomes the natural logarithm of the
+ * probability the model gives to targets[i] after tokens[i].  A negative target asks for nothing and
+ * gets 0.  To score a text, targets are its tokens shifted by one.
+ *
+ * The same to the bit whether in one call or in many, and as mnw_session_logprob() would say; the head
+ * is applied to many tokens at once, so it is about as fast as mnw_session_feed.  Afterwards there are
+ * no current logits.
+ * Shapes: targets, logprobs [n].
+ * Errors: as mnw_session_feed; MNW_E_ARG for a target beyond the vocabulary. */
+MNW_API mnw_status mnw_session_score(mnw_session *s, const int32_t *tokens, size_t n,
+                                     const int32_t *targets, float *logprobs);
+
+/* The natural logarithm of the probability that `token` comes next, by the current logits.  NaN if
+ * there are none, or for an id outside the vocabulary. */
+MNW_API float mnw_session_logprob(const mnw_session *s, int32_t token);
+
 /* Logits after the last fed token.
  *
  * Shapes: [V].  Owns: the session; valid until the next feed, rewind or close.  NULL when there

@@ -140,6 +140,9 @@ typedef void mn_to_f16_fn(uint16_t *y, const float *x, size_t n);
 /* Index of the largest x[i], the lowest of equals; NaN is never chosen unless all are. */
 typedef size_t mn_argmax_fn(const float *x, size_t n);
 
+/* sum_i exp(x[i] - max), in 16 partial sums. */
+typedef float mn_sum_exp_fn(const float *x, size_t n, float max);
+
 typedef struct mn_kernels {
 #define K(slot, type) type slot;
 #include "kernel/kernels.def"

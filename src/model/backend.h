@@ -35,6 +35,10 @@ typedef struct mn_backend {
 
     /* logits [V] of the step's token t */
     void (*head)(const mn_step *s, mn_buf logits, const mn_act *x, size_t t);
+
+    /* logprob[i] = log p(target[i] | everything up to the step's token t + i), i < n <= MN_SCORE_TOKENS */
+    void (*score)(const mn_step *s, const mn_act *x, size_t t, size_t n, const int32_t *target,
+                  float *logprob);
 } mn_backend;
 
 /* Run one decoder block.  (block.c) */

@@ -103,6 +103,9 @@ void mn_step_plan(mn_plan *p, const mn_config *c, const mn_weights *w, size_t T,
         buf->tiles = mn_plan_take(p, threads, buf->tiles_of_thread, 1);
     }
     buf->logits = mn_plan_f32(p, 1, c->V);
+    buf->score_tile = mn_plan_f32(p, threads * MN_SCORE_TOKENS, MN_SCORE_TILE);
+    buf->score_part = mn_plan_take(p, MN_SCORE_TOKENS, mn_score_tiles(c->V),
+                                   sizeof(mn_score_part));
 }
 
 static void clear_tails(const mn_step *s, const mn_act *a)

@@ -11,6 +11,7 @@
 
 #include "base/threads.h"
 #include "model/kv.h"
+#include "model/score.h"
 #include "model/weights.h"
 
 struct mn_backend;
@@ -44,6 +45,8 @@ typedef struct mn_scratch {
     mn_buf row;      // [max(D, H * P, F)]  one row of weights as f32
     mn_buf tiles;    // [threads, tiles_of_thread]  bytes, for products with native weights
     mn_buf logits;   // [V]
+    mn_buf score_tile;   // [threads, MN_SCORE_TOKENS, MN_SCORE_TILE]  logits that are being scored
+    mn_buf score_part;   // [MN_SCORE_TOKENS, tiles of V]  what they come to
 
     size_t scores_of_thread;   // floats from one thread's scores to the next's
     size_t tiles_of_thread;    // bytes

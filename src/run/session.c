@@ -8,6 +8,7 @@
  */
 #include "run/session.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "backend/cpu/backend_cpu.h"
@@ -103,6 +104,16 @@ void mnw_session_close(mnw_session *s)
     mn_free(&s->model->ctx->mem, s);
 }
 
+/* Score runs of wanted targets, as many as a pass over the head takes. */
+static void score_targets(const mn_step *s, const int32_t *target, float *logprob)
+{
+    for (size_t t = 0, n; t < s->T; t += n) {
+        const bool wanted = target[t] >= 0;
+        for (n = 1; n < MN_SCORE_TOKENS && t + n < s->T && (target[t + n] >= 0) == wanted;) n++;
+        if (wanted) s->backend->score(s, &s->buf.x, t, n, target + t, logprob + t);
+    }
+}
+
 /* The job of a chunk.  Thread 0 looks at the cancel flag while a layer runs, and what it decides
  * holds at the end of that layer: the layer's barriers have made it known to all by then. */
 static void walk(void *user, mn_team *team)
@@ -121,6 +132,7 @@ static void walk(void *user, mn_team *team)
         if (atomic_load_explicit(&session->stop_after, memory_order_relaxed) <= l + 1) return;
     }
     if (session->want_head) s.backend->head(&s, s.buf.logits, &s.buf.x, s.T - 1);
+    if (session->target) score_targets(&s, session->target, session->logprob);
 }
 
 /* The job of feed_each: logits of one more token of the chunk. */
@@ -161,47 +173,60 @@ static mnw_status hand_out(mnw_session *s, size_t pos, size_t T, mnw_logits_fn *
     return MNW_OK;
 }
 
-static mnw_status check_tokens(mnw_session *s, const int32_t *tokens, size_t n)
+/* Ids must be in the vocabulary; negative ones may stand for none. */
+static mnw_status check_ids(mnw_session *s, const char *what, const int32_t *ids, size_t n,
+                            bool or_none)
 {
     const uint32_t V = s->model->config.V;
-    MN_FAIL_IF(!tokens, &s->err, MNW_E_ARG, "tokens: NULL");
-    MN_FAIL_IF(n > s->opts.n_ctx - s->count, &s->err, MNW_E_FULL,
-               "context is full: %zu tokens and %zu more, the session holds %u", s->count, n,
-               s->opts.n_ctx);
+    MN_FAIL_IF(!ids, &s->err, MNW_E_ARG, "%ss: NULL", what);
     for (size_t i = 0; i < n; i++) {
-        MN_FAIL_IF(tokens[i] < 0 || (uint32_t)tokens[i] >= V, &s->err, MNW_E_ARG,
-                   "token %zu: id %d, expected 0 to %u", i, (int)tokens[i], V - 1);
+        const bool none = ids[i] < 0 && or_none;
+        MN_FAIL_IF(!none && (ids[i] < 0 || (uint32_t)ids[i] >= V), &s->err, MNW_E_ARG,
+                   "%s %zu: id %d, expected 0 to %u", what, i, (int)ids[i], V - 1);
     }
     return MNW_OK;
 }
 
-/* fn NULL: only the logits of the last token are computed. */
-static mnw_status feed(mnw_session *s, const int32_t *tokens, size_t n, mnw_logits_fn *fn,
-                       void *user)
+/* What a feed is for: neither = the logits of the last token. */
+typedef struct wish {
+    mnw_logits_fn *fn;        // of every token
+    void          *user;
+    const int32_t *target;    // or the log-probabilities of these
+    float         *logprob;
+} wish;
+
+static mnw_status feed(mnw_session *s, const int32_t *tokens, size_t n, const wish *w)
 {
     mn_err_clear(&s->err);
     if (n == 0) return MNW_OK;
-    MN_TRY(check_tokens(s, tokens, n));
+    MN_TRY(check_ids(s, "token", tokens, n, false));
+    MN_FAIL_IF(n > s->opts.n_ctx - s->count, &s->err, MNW_E_FULL,
+               "context is full: %zu tokens and %zu more, the session holds %u", s->count, n,
+               s->opts.n_ctx);
+    if (w->target) MN_TRY(check_ids(s, "target", w->target, n, true));
 
+    const bool last = !w->fn && !w->target;
     memcpy(s->tokens + s->count, tokens, n * sizeof *tokens);
-    if (fn) s->has_logits = false;   // they are overwritten on the way
+    if (!last) s->has_logits = false;   // they are overwritten on the way, or are another token's
     for (size_t done = 0, T; done < n; done += T) {
         T = smaller((uint32_t)(n - done), s->opts.n_batch);
         const size_t pos = s->count + done;
         if (atomic_load(&s->cancel)) return cancelled(s, done, n);
-        mnw_status st = run_chunk(s, pos, T, !fn && done + T == n);
-        if (st == MNW_OK && fn) st = hand_out(s, pos, T, fn, user);
+        s->target = w->target ? w->target + done : NULL;
+        s->logprob = w->target ? w->logprob + done : NULL;
+        mnw_status st = run_chunk(s, pos, T, last && done + T == n);
+        if (st == MNW_OK && w->fn) st = hand_out(s, pos, T, w->fn, w->user);
         if (st != MNW_OK) return cancelled(s, done, n);
     }
     s->count += n;
-    s->has_logits = true;
+    s->has_logits = !w->target;
     return MNW_OK;
 }
 
 mnw_status mnw_session_feed(mnw_session *s, const int32_t *tokens, size_t n)
 {
     if (!s) return MNW_E_ARG;
-    return feed(s, tokens, n, NULL, NULL);
+    return feed(s, tokens, n, &(wish){ 0 });
 }
 
 mnw_status mnw_session_feed_each(mnw_session *s, const int32_t *tokens, size_t n, mnw_logits_fn *fn,
@@ -210,7 +235,26 @@ mnw_status mnw_session_feed_each(mnw_session *s, const int32_t *tokens, size_t n
     if (!s) return MNW_E_ARG;
     mn_err_clear(&s->err);
     MN_FAIL_IF(!fn, &s->err, MNW_E_ARG, "logits function: NULL");
-    return feed(s, tokens, n, fn, user);
+    return feed(s, tokens, n, &(wish){ .fn = fn, .user = user });
+}
+
+mnw_status mnw_session_score(mnw_session *s, const int32_t *tokens, size_t n,
+                             const int32_t *targets, float *logprobs)
+{
+    if (!s) return MNW_E_ARG;
+    mn_err_clear(&s->err);
+    MN_FAIL_IF(n && (!targets || !logprobs), &s->err, MNW_E_ARG, "%s: NULL",
+               targets ? "logprobs" : "targets");
+    for (size_t i = 0; i < n; i++) logprobs[i] = 0.0f;
+    return feed(s, tokens, n, &(wish){ .target = targets, .logprob = logprobs });
+}
+
+float mnw_session_logprob(const mnw_session *s, int32_t token)
+{
+    const float   *logits = mnw_session_logits(s);
+    const uint32_t V = s->model->config.V;
+    if (!logits || token < 0 || (uint32_t)token >= V) return NAN;
+    return mn_score_row(&s->model->kernels, logits, V, (size_t)token);
 }
 
 const float *mnw_session_logits(const mnw_session *s)

@@ -30,6 +30,8 @@ struct mnw_session {
     /* Of the running job. */
     bool        want_head;         // logits of the last token
     size_t      head_token;        // or, in a job of its own, of this token
+    const int32_t *target;         // [T] tokens to score after each token of the chunk, or NULL
+    float         *logprob;        // [T]
     atomic_uint stop_after;        // leave when this many layers are done
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * check_pointwise.c - swiglu, add, to_f16, quant_kv and argmax of each tier against the scalar
+ * check_pointwise.c - swiglu, add, to_f16, quant_kv, argmax and sum_exp of each tier against the scalar
  * specification.
  */
 #include "harness.h"
@@ -125,4 +125,24 @@ void check_argmax(mn_check *c)
     volatile size_t at;
     MN_BENCH(c, "n=49152", N_VOCAB * sizeof *x, "B", at = k->argmax(x, N_VOCAB));
     (void)at;
+}
+
+void check_sum_exp(mn_check *c)
+{
+    for (size_t n = 1; n <= 70; n++)
+        for (int fill = 0; fill < MN_FILL_COUNT_WILD; fill++) {
+            mn_check_case(c, "n=%zu fill=%d", n, fill);
+            float *x = mn_check_in(c, n, (mn_fill)fill);
+            if (fill == MN_FILL_UNIFORM)
+                for (size_t i = 0; i < n; i++) x[i] *= 50.0f;   // some exponentials vanish
+            const float max = x[c->ref->argmax(x, n)];
+            const float want = c->ref->sum_exp(x, n, max), got = c->isa->sum_exp(x, n, max);
+            if (!mn_check_f32(c, &got, &want, 1)) return;
+        }
+
+    mn_check_case(c, "bench");
+    const float   *x = mn_check_in(c, N_VOCAB, MN_FILL_UNIFORM);
+    volatile float sum;
+    MN_BENCH(c, "n=49152", N_VOCAB * sizeof *x, "B", sum = k->sum_exp(x, N_VOCAB, 1.0f));
+    (void)sum;
 }

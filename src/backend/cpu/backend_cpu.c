@@ -11,6 +11,7 @@
  *      project   rows of D           (done by the phase before)    x +=
  *      gate_up   columns of F        rmsnorm, quantise             swiglu, quantise for w_down
  *      head      rows of V           rmsnorm, quantise             -
+ *      score     tiles of V          rmsnorm, quantise             sum of exponentials
  *
  * Work is divided among outputs, never inside a sum, and int8 scales belong to blocks of 32 values
  * of one token: so neither the number of threads nor the number of tokens changes a bit.
@@ -259,6 +260,48 @@ static void head(const mn_step *s, mn_buf logits, const mn_act *x, size_t t)
     mn_barrier(s->team);
 }
 
+/* The logits of one tile: their sums, and those that are asked for, which stay in logprob. */
+static void score_tile(const mn_step *s, const input *in, size_t tile, size_t n,
+                       const int32_t *target, float *logprob)
+{
+    const mn_weight *w = &s->weights->head;
+    const size_t     first = tile * MN_SCORE_TILE, tiles = mn_score_tiles(w->rows);
+    const size_t     end = tile + 1 == tiles ? w->rows : first + MN_SCORE_TILE;
+    mn_score_part   *part = mn_at(s->block, s->buf.score_part);
+    float           *y = (float *)mn_at(s->block, s->buf.score_tile) +
+               s->team->id * (size_t)(MN_SCORE_TOKENS * MN_SCORE_TILE);
+    product(s, y - first, MN_SCORE_TILE, w, in, first, end, n);   // row `first` goes to y
+    for (size_t i = 0; i < n; i++) {
+        const float *row = y + i * MN_SCORE_TILE;
+        const size_t at = (size_t)target[i];
+        part[i * tiles + tile] = mn_score_tile(s->kernels, row, end - first);
+        if (at >= first && at < end) logprob[i] = row[at - first];
+    }
+}
+
+static void score(const mn_step *s, const mn_act *x, size_t t, size_t n, const int32_t *target,
+                  float *logprob)
+{
+    const mn_weight *w = &s->weights->head;
+    const size_t     tiles = mn_score_tiles(w->rows);
+    size_t           begin, end;
+    mn_split(n, 1, s->team, &begin, &end);
+    for (size_t i = begin; i < end; i++)
+        normalise_row(s, i, x, t + i, &s->weights->norm, mn_weight_form(w));
+    mn_barrier(s->team);
+
+    const input in = input_from(s, &s->buf.h, 0, mn_weight_form(w));
+    mn_split(tiles, 1, s->team, &begin, &end);
+    for (size_t i = begin; i < end; i++) score_tile(s, &in, i, n, target, logprob);
+    mn_barrier(s->team);
+
+    const mn_score_part *part = mn_at(s->block, s->buf.score_part);
+    mn_split(n, 1, s->team, &begin, &end);
+    for (size_t i = begin; i < end; i++)
+        logprob[i] = mn_score_end(part + i * tiles, tiles, logprob[i]);
+    mn_barrier(s->team);
+}
+
 const mn_backend mn_backend_cpu = {
     .name = "cpu",
     .embed = embed,
@@ -267,4 +310,5 @@ const mn_backend mn_backend_cpu = {
     .project = project,
     .gate_up = gate_up,
     .head = head,
+    .score = score,
 };

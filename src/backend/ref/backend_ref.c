@@ -161,6 +161,19 @@ static void head(const mn_step *s, mn_buf logits, const mn_act *x, size_t t)
     mn_barrier(s->team);
 }
 
+static void score(const mn_step *s, const mn_act *x, size_t t, size_t n, const int32_t *target,
+                  float *logprob)
+{
+    for (size_t i = 0; i < n; i++) {
+        head(s, s->buf.logits, x, t + i);
+        if (s->team->id == 0) {
+            logprob[i] = mn_score_row(s->kernels, mn_at(s->block, s->buf.logits), s->config->V,
+                                      (size_t)target[i]);
+        }
+    }
+    mn_barrier(s->team);
+}
+
 const mn_backend mn_backend_ref = {
     .name = "ref",
     .embed = embed,
@@ -169,4 +182,5 @@ const mn_backend mn_backend_ref = {
     .project = project,
     .gate_up = gate_up,
     .head = head,
+    .score = score,
 };

@@ -15,5 +15,6 @@ mn_attn_fn     mn_attn_f16__neon, mn_attn_i8__neon;
 mn_quant_kv_fn mn_quant_kv__neon;
 mn_to_f16_fn   mn_to_f16__neon;
 mn_argmax_fn   mn_argmax__neon;
+mn_sum_exp_fn  mn_sum_exp__neon;
 
 #endif

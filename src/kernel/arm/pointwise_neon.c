@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * pointwise_neon.c - swiglu, add, to_f16, argmax, quant_kv: 4 or 8 values at a time.
+ * pointwise_neon.c - swiglu, add, to_f16, argmax, sum_exp, quant_kv: 4 or 8 values at a time.
  */
 #include "kernel/arm/arm.h"
 
@@ -48,6 +48,25 @@ size_t mn_argmax__neon(const float *x, size_t n)
     for (; i < n; i++)
         if (x[i] == top) return i;
     return 0;
+}
+
+float mn_sum_exp__neon(const float *x, size_t n, float max)
+{
+    float32x4_t acc[4];
+    float       tail[16];
+    for (int k = 0; k < 4; k++) acc[k] = vdupq_n_f32(0);
+    for (size_t i = 0; i < n; i += 16) {
+        const float *p = x + i;
+        if (n - i < 16) {   // what is missing adds exp(-huge) = 0
+            for (size_t k = 0; k < 16; k++) tail[k] = k < n - i ? p[k] : -FLT_MAX;
+            p = tail;
+        }
+        for (int k = 0; k < 4; k++) {
+            const float32x4_t d = vsubq_f32(vld1q_f32(p + 4 * k), vdupq_n_f32(max));
+            acc[k] = vaddq_f32(acc[k], mn_exp_neon(d));
+        }
+    }
+    return mn_sum16_neon(acc);
 }
 
 float mn_quant_kv__neon(int8_t *q, const float *x, size_t n)

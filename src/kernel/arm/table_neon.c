@@ -18,6 +18,7 @@ void mn_kernels_neon(mn_kernels *k)
     k->quant_kv = mn_quant_kv__neon;
     k->to_f16 = mn_to_f16__neon;
     k->argmax = mn_argmax__neon;
+    k->sum_exp = mn_sum_exp__neon;
 #else
     (void)k;
 #endif

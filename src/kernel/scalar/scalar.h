@@ -18,5 +18,6 @@ mn_attn_fn     mn_attn_f16__scalar, mn_attn_i8__scalar;
 mn_quant_kv_fn mn_quant_kv__scalar;
 mn_to_f16_fn   mn_to_f16__scalar;
 mn_argmax_fn   mn_argmax__scalar;
+mn_sum_exp_fn  mn_sum_exp__scalar;
 
 #endif

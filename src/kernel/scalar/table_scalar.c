@@ -18,6 +18,7 @@ void mn_kernels_scalar(mn_kernels *k)
         .quant_kv = mn_quant_kv__scalar,
         .to_f16 = mn_to_f16__scalar,
         .argmax = mn_argmax__scalar,
+        .sum_exp = mn_sum_exp__scalar,
     };
     mn_kernels_mm_scalar(k);   // and quant_q8, which prepares their input
     mn_kernels_xmm_scalar(k);   // and quant_x

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * pointwise_avx2.c - swiglu, add, to_f16, argmax, quant_kv: 8 values at a time.
+ * pointwise_avx2.c - swiglu, add, to_f16, argmax, sum_exp, quant_kv: 8 values at a time.
  */
 #include "kernel/x86/x86.h"
 
@@ -59,6 +59,23 @@ size_t mn_argmax__avx2(const float *x, size_t n)
     for (; i < n; i++)
         if (x[i] == top) return i;
     return 0;
+}
+
+float mn_sum_exp__avx2(const float *x, size_t n, float max)
+{
+    const __m256 top = _mm256_set1_ps(max);
+    __m256       lo = _mm256_setzero_ps(), hi = lo;
+    float        tail[16];
+    for (size_t i = 0; i < n; i += 16) {
+        const float *p = x + i;
+        if (n - i < 16) {   // what is missing adds exp(-huge) = 0
+            for (size_t k = 0; k < 16; k++) tail[k] = k < n - i ? p[k] : -FLT_MAX;
+            p = tail;
+        }
+        lo = _mm256_add_ps(lo, mn_exp_avx2(_mm256_sub_ps(_mm256_loadu_ps(p), top)));
+        hi = _mm256_add_ps(hi, mn_exp_avx2(_mm256_sub_ps(_mm256_loadu_ps(p + 8), top)));
+    }
+    return mn_sum16_avx2(lo, hi);
 }
 
 float mn_quant_kv__avx2(int8_t *q, const float *x, size_t n)

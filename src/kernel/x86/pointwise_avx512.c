@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * pointwise_avx512.c - swiglu, add, to_f16, argmax, quant_kv: 16 values at a time, masked at the end.
+ * pointwise_avx512.c - swiglu, add, to_f16, argmax, sum_exp, quant_kv: 16 values at a time, masked at the end.
  */
 #include "kernel/x86/x86.h"
 
@@ -69,6 +69,18 @@ size_t mn_argmax__avx512(const float *x, size_t n)
         if (hit) return i + (size_t)__builtin_ctz(hit);
     }
     return 0;
+}
+
+float mn_sum_exp__avx512(const float *x, size_t n, float max)
+{
+    const __m512 top = _mm512_set1_ps(max);
+    __m512       acc = _mm512_setzero_ps();
+    for (size_t i = 0; i < n; i += 16) {
+        const __mmask16 m = lanes(i, n);
+        const __m512    d = _mm512_sub_ps(_mm512_maskz_loadu_ps(m, x + i), top);
+        acc = _mm512_mask_add_ps(acc, m, acc, mn_exp_avx512(d));
+    }
+    return mn_sum16_avx512(acc);
 }
 
 float mn_quant_kv__avx512(int8_t *q, const float *x, size_t n)

@@ -18,6 +18,7 @@ void mn_kernels_avx2(mn_kernels *k)
     k->quant_kv = mn_quant_kv__avx2;
     k->to_f16 = mn_to_f16__avx2;
     k->argmax = mn_argmax__avx2;
+    k->sum_exp = mn_sum_exp__avx2;
 #endif
     mn_kernels_mm_avx2(k);
     mn_kernels_xmm_avx2(k);

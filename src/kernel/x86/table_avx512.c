@@ -18,6 +18,7 @@ void mn_kernels_avx512(mn_kernels *k)
     k->quant_kv = mn_quant_kv__avx512;
     k->to_f16 = mn_to_f16__avx512;
     k->argmax = mn_argmax__avx512;
+    k->sum_exp = mn_sum_exp__avx512;
 #endif
     mn_kernels_mm_avx512(k);
     mn_kernels_xmm_avx512(k);

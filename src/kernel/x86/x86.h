@@ -17,5 +17,6 @@ mn_attn_fn     mn_attn_i8__avx2, mn_attn_i8__avx512;
 mn_quant_kv_fn mn_quant_kv__avx2, mn_quant_kv__avx512;
 mn_to_f16_fn   mn_to_f16__avx2, mn_to_f16__avx512;
 mn_argmax_fn   mn_argmax__avx2, mn_argmax__avx512;
+mn_sum_exp_fn  mn_sum_exp__avx2, mn_sum_exp__avx512;
 
 #endif
