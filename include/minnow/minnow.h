@@ -2,8 +2,8 @@
  *
  * minnow/minnow.h - all of libminnow's public interface.
  *
- * Read in this order: base, ctx, model, tokenizer, session, sampler, chat, generate; digest and
- * convert stand alone.
+ * Read in this order: base, ctx, model, tokenizer, session, sampler, chat, generate; digest,
+ * convert and synthetic stand alone.
  */
 #ifndef MINNOW_MINNOW_H
 #define MINNOW_MINNOW_H
@@ -17,6 +17,7 @@
 #include <minnow/model.h>
 #include <minnow/sampler.h>
 #include <minnow/session.h>
+#include <minnow/synthetic.h>
 #include <minnow/tokenizer.h>
 
 #endif

@@ -75,6 +75,13 @@ static inline float mn_load_f32(const uint8_t *p)
     return f;
 }
 
+static inline void mn_store_f32(uint8_t *p, float f)
+{
+    uint32_t u;
+    memcpy(&u, &f, sizeof u);
+    mn_store_u32(p, u);
+}
+
 static inline uint8_t mn_cursor_u8(mn_cursor *c)
 {
     const uint8_t *p = mn_cursor_take(c, 1);
