@@ -24,5 +24,6 @@ void mn_kernels_mm_dotprod(mn_kernels *k);
 void mn_kernels_xmm_scalar(mn_kernels *k);
 void mn_kernels_xmm_avx2(mn_kernels *k);
 void mn_kernels_xmm_avx512(mn_kernels *k);
+void mn_kernels_xmm_amx(mn_kernels *k);
 
 #endif

@@ -62,6 +62,11 @@ mn_xacts mn_xacts_from(const mn_xacts *x, size_t t)
 
 size_t mn_xmm_scratch(size_t cols)
 {
-    enum { PANELS = 3 };   // that a tile multiplies at once, a byte for each weight
-    return PANELS * MN_QX_ROWS * mn_qx_cols(cols);
+    enum {
+        PANELS = 3,   // that a tile multiplies at once, a byte for each weight
+        WHOLE = 64,   // columns
+        LEAST = 16384,
+    };
+    const size_t bytes = PANELS * MN_QX_ROWS * ((cols + (WHOLE - 1)) / WHOLE * WHOLE);
+    return bytes < LEAST ? LEAST : bytes;
 }

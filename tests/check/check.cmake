@@ -1,6 +1,9 @@
 # mncheck: every kernel of every tier of this processor against the scalar specification.
 file(GLOB CHECK_SOURCES CONFIGURE_DEPENDS tests/check/*.c)
 add_executable(mncheck ${CHECK_SOURCES})
+if(DEFINED ISA_avx512)
+  set_source_files_properties(tests/check/tiles_avx512.c PROPERTIES COMPILE_OPTIONS "${ISA_avx512}")
+endif()
 target_include_directories(mncheck PRIVATE src tests/check)
 target_compile_definitions(mncheck PRIVATE _GNU_SOURCE)
 target_link_libraries(mncheck PRIVATE minnow m)

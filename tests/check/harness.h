@@ -94,6 +94,9 @@ bool mn_check_size(mn_check *c, size_t got, size_t want);
         }                                                                                          \
     } while (0)
 
+/* The amx tier on tiles in plain C, over a table of the avx512 tier. */
+void mn_check_tiles(mn_kernels *k);
+
 #define K(slot, type) void check_##slot(mn_check *c);
 #include "kernel/kernels.def"
 #undef K

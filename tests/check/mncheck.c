@@ -32,8 +32,22 @@ static const struct slot {
 #undef K
 };
 
-static const char *const TIERS[] = { "scalar", "avx2", "avxvnni", "avx512",
-                                     "amx",    "neon", "dotprod", "i8mm" };
+/* Those of cpu.h, and those that can be emulated on top of one. */
+static const struct tier {
+    const char *name, *needs;
+    void (*emulate)(mn_kernels *k);
+} TIERS[] = {
+    { "scalar", "scalar", NULL }, { "avx2", "avx2", NULL },       { "avxvnni", "avxvnni", NULL },
+    { "avx512", "avx512", NULL }, { "amx", "amx", NULL },         { "amx-emu", "avx512", mn_check_tiles },
+    { "neon", "neon", NULL },     { "dotprod", "dotprod", NULL }, { "i8mm", "i8mm", NULL },
+};
+
+static const struct tier *tier_named(const char *name)
+{
+    for (size_t i = 0; i < sizeof TIERS / sizeof *TIERS; i++)
+        if (strcmp(name, TIERS[i].name) == 0) return TIERS + i;
+    return NULL;
+}
 
 static mn_check CHECK;   // here so that a signal handler can say what was being run
 
@@ -88,13 +102,13 @@ int main(int argc, char **argv)
             return usage();
         i++;
     }
-    const unsigned cpu = mn_cpu_detect();
-    unsigned       mask;
-    if (only && !mn_cpu_mask(only, &mask)) {
+    const unsigned     cpu = mn_cpu_detect();
+    const struct tier *asked = only ? tier_named(only) : NULL;
+    if (only && !asked) {
         fprintf(stderr, "mncheck: unknown tier \"%s\"\n", only);
         return 2;
     }
-    if (only && !mn_cpu_has_tier(cpu, only)) {
+    if (only && !mn_cpu_has_tier(cpu, asked->needs)) {
         fprintf(stderr, "mncheck: this processor has no %s\n", only);
         return 2;
     }
@@ -116,20 +130,21 @@ int main(int argc, char **argv)
     mn_kernels_init(&scalar, 0);
     before = scalar;
     bool good = true;
-    for (size_t t = 0; t < sizeof TIERS / sizeof *TIERS; t++) {
-        if (!mn_cpu_has_tier(cpu, TIERS[t]) || !mn_cpu_mask(TIERS[t], &mask)) continue;
+    for (const struct tier *t = TIERS; t < TIERS + sizeof TIERS / sizeof *TIERS; t++) {
+        unsigned mask;
+        if (!mn_cpu_has_tier(cpu, t->needs) || !mn_cpu_mask(t->needs, &mask)) continue;
         mn_kernels_init(&now, cpu & mask);
+        if (t->emulate) t->emulate(&now);
         CHECK.ref = &scalar;
         CHECK.isa = &now;
-        CHECK.tier = TIERS[t];
+        CHECK.tier = t->name;
         for (const struct slot *s = SLOTS; s < SLOTS + sizeof SLOTS / sizeof *SLOTS; s++) {
             const bool same = memcmp((char *)&now + s->at, (char *)&before + s->at, s->size) == 0;
-            const bool asked = only && strcmp(only, TIERS[t]) == 0;
-            if ((only && !asked) || (same && !(asked && t == 0)) || fnmatch(glob, s->name, 0) != 0)
+            if ((asked && asked != t) || (same && !(asked && t == TIERS)) || fnmatch(glob, s->name, 0) != 0)
                 continue;
             good &= run(s, seed);
         }
-        before = now;
+        if (!t->emulate) before = now;
     }
     return good ? 0 : 1;
 }

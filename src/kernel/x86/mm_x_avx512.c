@@ -112,7 +112,7 @@ MN_INLINE void expanded(const mn_xcall *a, size_t panel, size_t apart, size_t t,
             const int8_t  *qp = q;
             mn_xmult       m;
             MN_OPAQUE(qp);
-            if (kind == MN_XKIND_Q4X) m = mn_xmult_load(w + (size_t)p * stride + mult_at);
+            if (kind == MN_XKIND_Q4X) m = mn_xmult_load(w + (size_t)p * stride + mult_at, -128);
             fetch(lines, kind == MN_XKIND_Q4X ? 4 : 8);
             MN_UNROLL
             for (int i = 0; i < 4; i++) {

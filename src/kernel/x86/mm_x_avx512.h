@@ -35,17 +35,17 @@ MN_INLINE size_t mn_xlines_at(mn_xkind kind, size_t k)
     return kind == MN_XKIND_Q8X ? 16 * k : mn_q4x_code_at(0, k);
 }
 
-/* m and 128 - 8 m of the two groups of 32 columns: m in each word, the other in each byte. */
+/* m and `zero` - 8 m of the two groups of 32 columns: m in each word, the other in each byte. */
 typedef struct mn_xmult {
     __m512i m[2], offset[2];
 } mn_xmult;
 
-MN_INLINE mn_xmult mn_xmult_load(const uint8_t *p)
+MN_INLINE mn_xmult mn_xmult_load(const uint8_t *p, int8_t zero)
 {
     const __m512i four = _mm512_setr_epi32(   // a row's byte to all bytes of its dword
         0x00000000, 0x01010101, 0x02020202, 0x03030303, 0x04040404, 0x05050505, 0x06060606, 0x07070707,
         0x08080808, 0x09090909, 0x0a0a0a0a, 0x0b0b0b0b, 0x0c0c0c0c, 0x0d0d0d0d, 0x0e0e0e0e, 0x0f0f0f0f);
-    const __m512i low = _mm512_set1_epi8(15), word = _mm512_set1_epi16(15), o = _mm512_set1_epi8(-128);
+    const __m512i low = _mm512_set1_epi8(15), word = _mm512_set1_epi16(15), o = _mm512_set1_epi8(zero);
     const __m512i both = _mm512_shuffle_epi8(
         _mm512_broadcast_i32x4(_mm_loadu_si128((const void *)p)), four);
     const __m512i high = _mm512_srli_epi16(both, 4);
@@ -56,7 +56,7 @@ MN_INLINE mn_xmult mn_xmult_load(const uint8_t *p)
     };
 }
 
-/* Line i of 32 columns: columns 8 i .. and 8 i + 4 .. as v + 128; x is the multipliers'. */
+/* Line i of 32 columns: columns 8 i .. and 8 i + 4 .. as v + zero; x is the multipliers'. */
 MN_INLINE void mn_xline_q4x(__m512i w[2], const uint8_t *lines, int i, const mn_xmult *x)
 {
     const __m512i low = _mm512_set1_epi8(15), v = _mm512_load_si512(lines + 64 * i);
@@ -109,6 +109,9 @@ MN_INLINE __m512i mn_xbroadcast(const int8_t *q)
 /* Makes the compiler forget what p is.  Panels share activations; seeing that, it would keep dozens of
  * broadcasts for the next panel, on the stack, where a load that broadcasts costs nothing. */
 #define MN_OPAQUE(p) __asm__ volatile("" : "+r"(p))
+
+/* What p points to is read here, whatever the compiler thinks. */
+#define MN_OPAQUE_MEMORY(p) __asm__ volatile("" : : "r"(p) : "memory")
 #endif
 
 mn_xmm_fn mn_gemm_q4x__avx512, mn_gemm_q8x__avx512;

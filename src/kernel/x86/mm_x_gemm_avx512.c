@@ -22,7 +22,7 @@ MN_INLINE void unpack(uint8_t *out, size_t step, const uint8_t *panel, size_t co
             for (int i = 0; i < 8; i++) _mm512_store_si512(out + (size_t)i * step, mn_xline_q8x(lines, i));
             continue;
         }
-        const mn_xmult m = mn_xmult_load(panel + mn_q4x_mult_at(0, k));
+        const mn_xmult m = mn_xmult_load(panel + mn_q4x_mult_at(0, k), -128);
         for (int i = 0; i < 4; i++) {
             __m512i w[2];
             mn_xline_q4x(w, lines, i, &m);
