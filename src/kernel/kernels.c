@@ -11,6 +11,7 @@ void mn_kernels_init(mn_kernels *k, unsigned cpu)
 {
     mn_kernels_scalar(k);   // fills every slot; each tier replaces what it improves
     if (cpu & MN_CPU_AVX2) mn_kernels_avx2(k);
+    if (cpu & MN_CPU_AVXVNNI) mn_kernels_xmm_avxvnni(k);
     if (cpu & MN_CPU_AVX512) mn_kernels_avx512(k);
     if (cpu & MN_CPU_AMX) mn_kernels_xmm_amx(k);
     if (cpu & MN_CPU_NEON) mn_kernels_neon(k);

@@ -23,6 +23,7 @@ void mn_kernels_mm_dotprod(mn_kernels *k);
 
 void mn_kernels_xmm_scalar(mn_kernels *k);
 void mn_kernels_xmm_avx2(mn_kernels *k);
+void mn_kernels_xmm_avxvnni(mn_kernels *k);
 void mn_kernels_xmm_avx512(mn_kernels *k);
 void mn_kernels_xmm_amx(mn_kernels *k);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mm_x_avx512.h - what the products with Q4X and Q8X share: weights as bytes, the last step, and how a
- * range of rows is cut.  Static inline only.
+ * mm_x_avx512.h - what the products with Q4X and Q8X share: weights as bytes, and the last step.  Static
+ * inline only.
  *
  * VPDPBUSD multiplies unsigned with signed bytes, so a weight goes in as v + 128, and a column's sum starts at
  * -128 times the total of its codes.  That may wrap; the end does not.
@@ -14,26 +14,10 @@
 #ifdef __AVX512VNNI__
 #include <immintrin.h>
 
-#include "kernel/q4x.h"
 #include "kernel/scalar/math.h"
 #include "kernel/scalar/mm_x.h"
 #include "kernel/x86/mm_x86.h"
-
-typedef enum mn_xkind {
-    MN_XKIND_Q4X,
-    MN_XKIND_Q8X,
-} mn_xkind;
-
-MN_INLINE size_t mn_xpanel_bytes(mn_xkind kind, size_t cols)
-{
-    return kind == MN_XKIND_Q4X ? mn_q4x_panel_bytes(cols) : mn_q8x_panel_bytes(cols);
-}
-
-/* Where the lines of 32 columns from k on begin in a panel. */
-MN_INLINE size_t mn_xlines_at(mn_xkind kind, size_t k)
-{
-    return kind == MN_XKIND_Q8X ? 16 * k : mn_q4x_code_at(0, k);
-}
+#include "kernel/xcall.h"
 
 /* m and `zero` - 8 m of the two groups of 32 columns: m in each word, the other in each byte. */
 typedef struct mn_xmult {
@@ -71,31 +55,6 @@ MN_INLINE __m512i mn_xline_q8x(const uint8_t *lines, int i)
     return _mm512_xor_si512(_mm512_load_si512(lines + 64 * i), _mm512_set1_epi8(-128));
 }
 
-/* What all parts of a call know. */
-typedef struct mn_xcall {
-    float            *y;
-    size_t            ldy;
-    const mn_xtensor *w;
-    const mn_xacts   *x;
-    const uint8_t    *panels;       // the tensor's first
-    size_t            panel_bytes, cols, end;   // cols padded; end: the first row that is not asked for
-} mn_xcall;
-
-MN_INLINE mn_xcall mn_xcall_of(float *y, size_t ldy, const mn_xtensor *w, size_t row, size_t rows,
-                               const mn_xacts *x, mn_xkind kind)
-{
-    return (mn_xcall){
-        .y = y,
-        .ldy = ldy,
-        .w = w,
-        .x = x,
-        .panels = w->data + mn_qx_panels(w->rows) * MN_QX_LINE,
-        .panel_bytes = mn_xpanel_bytes(kind, w->cols),
-        .cols = mn_qx_cols(w->cols),
-        .end = row + rows,
-    };
-}
-
 /* The sums of n columns of a panel become rows of y, from token t on. */
 void mn_xfinish__avx512(const mn_xcall *a, const __m512i *sum, size_t n, size_t panel, size_t t);
 
@@ -105,13 +64,6 @@ MN_INLINE __m512i mn_xbroadcast(const int8_t *q)
     memcpy(&v, q, sizeof v);
     return _mm512_set1_epi32(v);
 }
-
-/* Makes the compiler forget what p is.  Panels share activations; seeing that, it would keep dozens of
- * broadcasts for the next panel, on the stack, where a load that broadcasts costs nothing. */
-#define MN_OPAQUE(p) __asm__ volatile("" : "+r"(p))
-
-/* What p points to is read here, whatever the compiler thinks. */
-#define MN_OPAQUE_MEMORY(p) __asm__ volatile("" : : "r"(p) : "memory")
 #endif
 
 mn_xmm_fn mn_gemm_q4x__avx512, mn_gemm_q8x__avx512;

@@ -108,11 +108,9 @@ MN_INLINE void gemm(float *y, size_t ldy, const mn_xtensor *w, size_t row, size_
         for (size_t p = 0; p < P; p++) {
             unpack((uint8_t *)scratch + 64 * p, 64 * P, a.panels + (panel + p) * a.panel_bytes, a.cols, kind);
         }
-        size_t count = (T + most - 1) / most;   // tiles as equal as they can be: 9 are 5 and 4
-        for (size_t t = 0; t < T; count--) {
-            const size_t n = (T - t + count - 1) / count;
+        for (size_t t = 0, n; t < T; t += n) {
+            n = mn_xpass(T - t, most);
             tiles[P - 1][n * x->planes - 1](&a, scratch, panel, t);
-            t += n;
         }
         panel += P;
         left -= P;
