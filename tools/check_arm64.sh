@@ -17,7 +17,7 @@ mkdir -p "$out"
 
 # The same table as CMakeLists.txt: the suffix of a file decides.
 objects=()
-for source in src/base/cpu.c src/base/dtype.c src/base/plan.c $(find src/kernel -name '*.c') tests/check/*.c; do
+for source in src/base/cpu.c src/base/dtype.c src/base/native.c src/base/plan.c $(find src/kernel -name '*.c') tests/check/*.c; do
     case $source in
     *_dotprod.c) isa=-march=armv8.2-a+dotprod ;;
     *_i8mm.c) isa=-march=armv8.2-a+dotprod+i8mm ;;

@@ -16,6 +16,8 @@ void mn_kernels_init(mn_kernels *k, unsigned cpu)
     if (cpu & MN_CPU_AMX) mn_kernels_xmm_amx(k);
     if (cpu & MN_CPU_NEON) mn_kernels_neon(k);
     if (cpu & MN_CPU_DOTPROD) mn_kernels_mm_dotprod(k);
+    if (cpu & MN_CPU_DOTPROD) mn_kernels_xmm_dotprod(k);
+    if (cpu & MN_CPU_I8MM) mn_kernels_xmm_i8mm(k);
 }
 
 const mn_matmul *mn_kernels_matmul(const mn_kernels *k, mn_dtype_id type)

@@ -26,5 +26,8 @@ void mn_kernels_xmm_avx2(mn_kernels *k);
 void mn_kernels_xmm_avxvnni(mn_kernels *k);
 void mn_kernels_xmm_avx512(mn_kernels *k);
 void mn_kernels_xmm_amx(mn_kernels *k);
+void mn_kernels_xmm_neon(mn_kernels *k);
+void mn_kernels_xmm_dotprod(mn_kernels *k);
+void mn_kernels_xmm_i8mm(mn_kernels *k);
 
 #endif

@@ -16,5 +16,6 @@ mn_quant_kv_fn mn_quant_kv__neon;
 mn_to_f16_fn   mn_to_f16__neon;
 mn_argmax_fn   mn_argmax__neon;
 mn_sum_exp_fn  mn_sum_exp__neon;
+mn_quant_x_fn  mn_quant_x__neon;
 
 #endif

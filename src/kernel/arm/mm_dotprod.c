@@ -15,8 +15,6 @@
 #include "kernel/scalar/mm_scalar.h"
 #include "kernel/scalar/unpack.h"
 
-#define MN_INLINE static inline __attribute__((always_inline))
-
 /* A block of four rows; [0] of scale and offset serves both halves except in Q6_K. */
 typedef struct four {
     int8x16_t   low[4], high[4];

@@ -19,7 +19,6 @@ void mn_kernels_neon(mn_kernels *k)
     k->to_f16 = mn_to_f16__neon;
     k->argmax = mn_argmax__neon;
     k->sum_exp = mn_sum_exp__neon;
-#else
-    (void)k;
 #endif
+    mn_kernels_xmm_neon(k);
 }

@@ -20,6 +20,10 @@
 #define MN_UNROLL _Pragma("GCC unroll 16")
 #endif
 
+/* Makes the compiler forget what p is.  Panels share activations; seeing that, it would keep dozens of
+ * broadcasts for the next panel, on the stack, where a load that broadcasts costs nothing. */
+#define MN_OPAQUE(p) __asm__ volatile("" : "+r"(p))
+
 /* Adding and subtracting this rounds |x| <= 2^22 to the nearest integer, ties to even; the low bits
  * of the sum then are that integer. */
 #define MN_MAGIC 12582912.0f

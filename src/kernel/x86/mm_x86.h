@@ -41,10 +41,6 @@ mn_quant_q15_fn mn_quant_q15__avx2;
 /* Readers are passed as arguments and must vanish into their callers. */
 #define MN_INLINE static inline __attribute__((always_inline))
 
-/* Makes the compiler forget what p is.  Panels share activations; seeing that, it would keep dozens of
- * broadcasts for the next panel, on the stack, where a load that broadcasts costs nothing. */
-#define MN_OPAQUE(p) __asm__ volatile("" : "+r"(p))
-
 /* What p points to is read here, whatever the compiler thinks. */
 #define MN_OPAQUE_MEMORY(p) __asm__ volatile("" : : "r"(p) : "memory")
 
