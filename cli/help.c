@@ -126,21 +126,55 @@ static void names(const cli_cmd *c, const char *before)
     for (const cli_opt *o = CLI_COMMON; !cli_opt_end(o); o++) printf(" %s%s", before, o->name);
 }
 
+/* Is this the first command that begins with its first word?  *n is that word's length, *second the
+ * second word, NULL if there is none. */
+static bool first_of_word(size_t i, size_t *n, const char **second)
+{
+    const char *name = CLI_COMMANDS[i]->name, *space = strchr(name, ' ');
+    *n = space ? (size_t)(space - name) : strlen(name);
+    *second = space ? space + 1 : NULL;
+    for (size_t k = 0; k < i; k++)
+        if (strncmp(CLI_COMMANDS[k]->name, name, *n) == 0 && CLI_COMMANDS[k]->name[*n] == ' ')
+            return false;
+    return true;
+}
+
+/* The second words of a group, each with `before` in front. */
+static void second_words(const char *group, size_t n, const char *before)
+{
+    for (size_t i = 0; CLI_COMMANDS[i]; i++) {
+        const char *name = CLI_COMMANDS[i]->name;
+        if (strncmp(name, group, n) == 0 && name[n] == ' ') printf("%s%s", before, name + n + 1);
+    }
+}
+
 static void bash(void)
 {
-    printf("_minnow() {\n    local cur=${COMP_WORDS[COMP_CWORD]} words=''\n"
-           "    if [ \"$COMP_CWORD\" = 1 ]; then words='");
-    for (size_t i = 0; CLI_COMMANDS[i]; i++) printf("%s ", CLI_COMMANDS[i]->name);
-    printf("--help --man --version'\n    else case ${COMP_WORDS[1]} in\n");
+    const char *second;
+    size_t n;
+    printf(
+        "_minnow() {\n    local cur=${COMP_WORDS[COMP_CWORD]} words='' cmd=${COMP_WORDS[1]} at=1\n"
+        "    if [ \"$COMP_CWORD\" = 1 ]; then words='");
+    for (size_t i = 0; CLI_COMMANDS[i]; i++)
+        if (first_of_word(i, &n, &second)) printf("%.*s ", (int)n, CLI_COMMANDS[i]->name);
+    printf("--help --man --version'\n    else case $cmd in\n");
     for (size_t i = 0; CLI_COMMANDS[i]; i++) {
-        printf("        %s) words='", CLI_COMMANDS[i]->name);
+        if (!first_of_word(i, &n, &second) || !second) continue;
+        printf("        %.*s) cmd=\"$cmd ${COMP_WORDS[2]}\"; at=2; words='", (int)n,
+               CLI_COMMANDS[i]->name);
+        second_words(CLI_COMMANDS[i]->name, n, " ");
+        printf("' ;;\n");
+    }
+    printf("        esac; [ \"$COMP_CWORD\" = \"$at\" ] || case $cmd in\n");
+    for (size_t i = 0; CLI_COMMANDS[i]; i++) {
+        printf("        '%s') words='", CLI_COMMANDS[i]->name);
         names(CLI_COMMANDS[i], "--");
         printf("' ;;\n");
     }
     printf("    esac; fi\n    case $cur in\n        -*) COMPREPLY=($(compgen -W \"$words\" -- "
            "\"$cur\")) ;;\n"
-           "        *) [ \"$COMP_CWORD\" = 1 ] && COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")) "
-           "||\n"
+           "        *) [ \"$COMP_CWORD\" -le \"$at\" ] && COMPREPLY=($(compgen -W \"$words\" -- "
+           "\"$cur\")) ||\n"
            "           COMPREPLY=($(compgen -f -- \"$cur\")) ;;\n    esac\n}\n"
            "complete -o filenames -F _minnow minnow\n");
 }
@@ -152,49 +186,91 @@ static void plain(const char *text)
         if (*text != '\'' && *text != '[' && *text != ']' && *text != ':') putchar(*text);
 }
 
+static void zsh_options(const cli_cmd *c)
+{
+    printf("_arguments '*:file:_files'");
+    for (int common = 0; common < 2; common++)
+        for (const cli_opt *o = common ? CLI_COMMON : c->opts; !cli_opt_end(o); o++) {
+            if (!o->name) continue;
+            printf(" \\\n            '--%s[", o->name);
+            plain(o->about);
+            printf("]%s'", o->value ? ":value:_files" : "");
+        }
+    printf(" ;;\n");
+}
+
 static void zsh(void)
 {
-    printf("#compdef minnow\n_minnow() {\n    if (( CURRENT == 2 )); then\n        local -a "
-           "commands=(\n");
+    const char *second;
+    size_t n;
+    printf(
+        "#compdef minnow\n_minnow() {\n    local cmd=$words[2]\n    if (( CURRENT == 2 )); then\n"
+        "        local -a commands=(\n");
     for (size_t i = 0; CLI_COMMANDS[i]; i++) {
-        printf("            '%s:", CLI_COMMANDS[i]->name);
+        if (!first_of_word(i, &n, &second)) continue;
+        printf("            '%.*s:", (int)n, CLI_COMMANDS[i]->name);
         plain(CLI_COMMANDS[i]->about);
         printf("'\n");
     }
     printf("        )\n        _describe command commands\n        return\n    fi\n    case "
-           "$words[2] in\n");
+           "$cmd in\n");
     for (size_t i = 0; CLI_COMMANDS[i]; i++) {
-        printf("        %s) _arguments '*:file:_files'", CLI_COMMANDS[i]->name);
-        for (int common = 0; common < 2; common++)
-            for (const cli_opt *o = common ? CLI_COMMON : CLI_COMMANDS[i]->opts; !cli_opt_end(o);
-                 o++) {
-                if (!o->name) continue;
-                printf(" \\\n            '--%s[", o->name);
-                plain(o->about);
-                printf("]%s'", o->value ? ":value:_files" : "");
-            }
-        printf(" ;;\n");
+        if (!first_of_word(i, &n, &second) || !second) continue;
+        printf("        %.*s) cmd=\"$cmd $words[3]\"; (( CURRENT == 3 )) && { compadd", (int)n,
+               CLI_COMMANDS[i]->name);
+        second_words(CLI_COMMANDS[i]->name, n, " ");
+        printf("; return } ;;\n");
+    }
+    printf("    esac\n    case $cmd in\n");
+    for (size_t i = 0; CLI_COMMANDS[i]; i++) {
+        printf("        '%s') ", CLI_COMMANDS[i]->name);
+        zsh_options(CLI_COMMANDS[i]);
     }
     printf("    esac\n}\ncompdef _minnow minnow\n");
 }
 
+/* What fish asks before it offers an option of a command. */
+static void fish_seen(const char *name, size_t n, const char *second)
+{
+    printf("'__fish_seen_subcommand_from %.*s", (int)n, name);
+    if (second) printf("; and __fish_seen_subcommand_from %s", second);
+    printf("'");
+}
+
+static void fish_options(const cli_cmd *c, size_t n, const char *second)
+{
+    for (int common = 0; common < 2; common++)
+        for (const cli_opt *o = common ? CLI_COMMON : c->opts; !cli_opt_end(o); o++) {
+            if (!o->name) continue;
+            printf("complete -c minnow -n ");
+            fish_seen(c->name, n, second);
+            printf(" -l %s", o->name);
+            if (o->letter) printf(" -s %c", o->letter);
+            printf("%s -d '", o->value ? " -r" : "");
+            plain(o->about);
+            printf("'\n");
+        }
+}
+
 static void fish(void)
 {
+    const char *second;
+    size_t n;
     for (size_t i = 0; CLI_COMMANDS[i]; i++) {
         const cli_cmd *c = CLI_COMMANDS[i];
-        printf("complete -c minnow -n __fish_use_subcommand -f -a %s -d '", c->name);
-        plain(c->about);
-        printf("'\n");
-        for (int common = 0; common < 2; common++)
-            for (const cli_opt *o = common ? CLI_COMMON : c->opts; !cli_opt_end(o); o++) {
-                if (!o->name) continue;
-                printf("complete -c minnow -n '__fish_seen_subcommand_from %s' -l %s", c->name,
-                       o->name);
-                if (o->letter) printf(" -s %c", o->letter);
-                printf("%s -d '", o->value ? " -r" : "");
-                plain(o->about);
-                printf("'\n");
-            }
+        if (first_of_word(i, &n, &second)) {
+            printf("complete -c minnow -n __fish_use_subcommand -f -a %.*s -d '", (int)n, c->name);
+            plain(c->about);
+            printf("'\n");
+        }
+        if (second) {
+            printf("complete -c minnow -n ");
+            fish_seen(c->name, n, NULL);
+            printf(" -f -a %s -d '", second);
+            plain(c->about);
+            printf("'\n");
+        }
+        fish_options(c, n, second);
     }
 }
 

@@ -16,10 +16,18 @@ const cli_cmd *const CLI_COMMANDS[] = {
     &cmd_logits, &cmd_pull, &cmd_convert, &cmd_completion, &cmd_version,  NULL,
 };
 
-static int unknown(const char *name)
+static int unknown(int argc, char **argv)
 {
-    enum { MAX = 32 };
+    enum { MAX = 64 };
     const char *words[MAX];
+    char name[128];
+    const bool group = cli_is_group(argv[0], strlen(argv[0]));
+    snprintf(name, sizeof name, "%s%s%s", argv[0], group && argc > 1 ? " " : "",
+             group && argc > 1 ? argv[1] : "");
+    if (group && argc < 2) {
+        cli_error("%s what? minnow --help lists its commands", name);
+        return CLI_MISUSED;
+    }
     size_t n = 0;
     while (n < MAX && CLI_COMMANDS[n]) {
         words[n] = CLI_COMMANDS[n]->name;
@@ -61,14 +69,15 @@ int main(int argc, char **argv)
         cli_error("a command is missing; minnow --help lists them");
         return CLI_MISUSED;
     }
-    const cli_cmd *cmd = cli_find(name);
+    int used = 0;
+    const cli_cmd *cmd = cli_find(argc - 1, argv + 1, &used);
     const bool help = strcmp(name, "help") == 0;
     if (help && argc > 2) {
-        cmd = cli_find(argv[2]);
+        cmd = cli_find(argc - 2, argv + 2, &used);
         if (cmd)
             cli_help_command(cmd);
         else
-            rc = unknown(argv[2]);
+            rc = unknown(argc - 2, argv + 2);
     } else if (help || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
         cli_help();
     } else if (strcmp(name, "--version") == 0) {
@@ -76,9 +85,9 @@ int main(int argc, char **argv)
     } else if (strcmp(name, "--man") == 0) {
         cli_man();
     } else if (cmd) {
-        rc = command(cmd, argc - 2, argv + 2);
+        rc = command(cmd, argc - 1 - used, argv + 1 + used);
     } else {
-        rc = unknown(name);
+        rc = unknown(argc - 1, argv + 1);
     }
     const int flushed = cli_flush();
     return rc ? rc : flushed;

@@ -272,9 +272,24 @@ int cli_parse(const cli_cmd *cmd, int argc, char **argv, void *args, bool *help)
     return CLI_DONE;
 }
 
-const cli_cmd *cli_find(const char *name)
+const cli_cmd *cli_find(int argc, char **argv, int *used)
 {
-    for (size_t i = 0; CLI_COMMANDS[i]; i++)
-        if (strcmp(CLI_COMMANDS[i]->name, name) == 0) return CLI_COMMANDS[i];
+    for (size_t i = 0; CLI_COMMANDS[i]; i++) {
+        const char *name = CLI_COMMANDS[i]->name, *space = strchr(name, ' ');
+        const size_t n = space ? (size_t)(space - name) : strlen(name);
+        if (argc < 1 || strlen(argv[0]) != n || memcmp(argv[0], name, n) != 0) continue;
+        if (space && (argc < 2 || strcmp(argv[1], space + 1) != 0)) continue;
+        *used = space ? 2 : 1;
+        return CLI_COMMANDS[i];
+    }
     return NULL;
+}
+
+bool cli_is_group(const char *word, size_t n)
+{
+    for (size_t i = 0; CLI_COMMANDS[i]; i++) {
+        const char *name = CLI_COMMANDS[i]->name;
+        if (strncmp(name, word, n) == 0 && name[n] == ' ') return true;
+    }
+    return false;
 }

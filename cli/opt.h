@@ -79,7 +79,7 @@ typedef struct cli_common {
 } cli_common;
 
 typedef struct cli_cmd {
-    const char *name, *about;
+    const char *name, *about; // a name may have two words
     const char *more;    // a paragraph for --help and the manual, or NULL
     const cli_opt *opts; // ends with a zeroed one
     size_t args_size;
@@ -99,8 +99,12 @@ static inline bool cli_opt_end(const cli_opt *o)
  * CLI_DONE, or CLI_MISUSED after saying why; *help is set if --help was asked for. */
 int cli_parse(const cli_cmd *cmd, int argc, char **argv, void *args, bool *help);
 
-/* The command of this name, NULL if there is none. */
-const cli_cmd *cli_find(const char *name);
+/* The command that the first words name, one or two ("eval ppl"): *used of them.  NULL if there is
+ * none. */
+const cli_cmd *cli_find(int argc, char **argv, int *used);
+
+/* Do commands of two words begin with this one, of n bytes? */
+bool cli_is_group(const char *word, size_t n);
 
 /* The word of `n` that is nearest to `given`, NULL if none is near. */
 const char *cli_nearest(const char *given, const char *const *words, size_t n);
