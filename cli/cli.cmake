@@ -7,7 +7,7 @@ add_executable(minnow-cli ${CLI_SOURCES})
 set_target_properties(minnow-cli PROPERTIES OUTPUT_NAME minnow)
 target_include_directories(minnow-cli PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_compile_definitions(minnow-cli PRIVATE _GNU_SOURCE)
-target_link_libraries(minnow-cli PRIVATE minnow PkgConfig::JANSSON PkgConfig::CURL PkgConfig::EDIT
+target_link_libraries(minnow-cli PRIVATE minnow minnow_eval PkgConfig::JANSSON PkgConfig::CURL PkgConfig::EDIT
                       Threads::Threads m)
 install(TARGETS minnow-cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 

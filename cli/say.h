@@ -37,7 +37,7 @@ int cli_flush(void);
 /* Progress: a bar on a terminal, otherwise a line at each tenth.  It never goes back.  `total` 0 =
  * unknown. */
 typedef struct cli_bar {
-    const char *what;
+    const char *what, *unit; // unit NULL: bytes
     bool quiet, terminal, drawn;
     uint64_t start, high, total;
     int tenth;
@@ -45,6 +45,8 @@ typedef struct cli_bar {
 } cli_bar;
 
 void cli_bar_start(cli_bar *b, const char *what, bool quiet, uint64_t done, uint64_t total);
+void cli_bar_count(cli_bar *b, const char *what, const char *unit, bool quiet, uint64_t done,
+                   uint64_t total);
 void cli_bar_move(cli_bar *b, uint64_t done);
 void cli_bar_end(cli_bar *b);
 

@@ -2,7 +2,8 @@
 include(CMakePackageConfigHelpers)
 
 install(TARGETS minnow EXPORT minnow ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY include/minnow DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+# The evaluator stays here: it serves the program, and has dependencies of its own.
+install(DIRECTORY include/minnow DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} PATTERN eval.h EXCLUDE)
 install(EXPORT minnow NAMESPACE minnow:: FILE minnow-targets.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/minnow)
 

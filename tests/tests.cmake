@@ -28,6 +28,12 @@ if(PCRE2_FOUND)
   target_compile_definitions(test_pretok_pcre2 PRIVATE HAVE_PCRE2)
 endif()
 
+foreach(name test_eval_laws test_eval_task)
+  if(TARGET minnow_eval)
+    target_link_libraries(${name} PRIVATE minnow_eval PkgConfig::JANSSON)
+  endif()
+endforeach()
+
 include(tests/fuzz/fuzz.cmake)
 
 # The rules of the house are tests as well.

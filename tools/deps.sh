@@ -18,11 +18,12 @@ need_cmd cmake cmake
 need_cmd ninja ninja-build
 need_cmd python3 python3
 need_cmd pkg-config pkg-config
-if ! pkg-config --exists libutf8proc jansson libcurl libedit cmocka libpcre2-8 2> /dev/null; then
+if ! pkg-config --exists libutf8proc jansson libcurl libedit libarchive cmocka libpcre2-8 2> /dev/null; then
     need_lib libutf8proc libutf8proc-dev
     need_lib jansson libjansson-dev
     need_lib libcurl libcurl4-openssl-dev
     need_lib libedit libedit-dev
+    need_lib libarchive libarchive-dev
     need_lib cmocka libcmocka-dev
     need_lib libpcre2-8 libpcre2-dev
 fi

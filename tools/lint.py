@@ -4,7 +4,7 @@
 
     lint.py                 text rules: quick, part of every test run
     lint.py --headers       each header compiles alone, as C11 and (public ones) as C++17
-    lint.py --build DIR     all of it, the symbols of DIR/libminnow.a and commit subjects
+    lint.py --build DIR     all of it, the symbols of DIR/libminnow*.a and commit subjects
 """
 import argparse
 import pathlib
@@ -152,10 +152,8 @@ def headers():
     return count
 
 
-def symbols(build):
-    archive = pathlib.Path(build) / "libminnow.a"
-    public = " ".join(p.read_text(encoding="utf-8") for p in files("include"))
-    declared = set(re.findall(r"\b(mnw_\w+)\s*\(", public))
+def archive_symbols(archive, declared):
+    """The public functions an archive defines."""
     out = subprocess.run(["nm", "-A", "-g", str(archive)], check=True, text=True, capture_output=True).stdout
     defined = set()
     for line in out.splitlines():
@@ -174,9 +172,6 @@ def symbols(build):
                 complain(place, 0, "%s is not in include/" % name)
         elif not name.startswith("mn_"):
             complain(place, 0, "%s: global names begin with mn_ or mnw_" % name)
-    for name in sorted(declared - defined):
-        if re.search(r"MNW_API[^;]*\b%s\s*\(" % name, public):
-            complain(archive, 0, "%s is declared and nowhere defined" % name)
     # A variable in a section that can be written is state, and the library has none.
     out = subprocess.run(["objdump", "-t", str(archive)], check=True, text=True, capture_output=True).stdout
     member = ""
@@ -186,6 +181,18 @@ def symbols(build):
         m = re.search(r"\sO\s+(\.data|\.bss|\.tdata|\.tbss|\*COM\*)(\S*)\s+\S+\s+(?:\.hidden )?(\S+)$", line)
         if m and not m.group(2).startswith(".rel.ro"):
             complain(pathlib.Path(member), 0, "%s: a variable that lives on" % m.group(3))
+    return defined
+
+
+def symbols(build):
+    public = " ".join(p.read_text(encoding="utf-8") for p in files("include"))
+    declared = set(re.findall(r"\b(mnw_\w+)\s*\(", public))
+    defined = set()
+    for archive in sorted(pathlib.Path(build).glob("libminnow*.a")):
+        defined |= archive_symbols(archive, declared)
+    for name in sorted(declared - defined):
+        if re.search(r"MNW_API[^;]*\b%s\s*\(" % name, public):
+            complain(pathlib.Path(build), 0, "%s is declared and nowhere defined" % name)
     return len(defined)
 
 

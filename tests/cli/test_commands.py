@@ -13,7 +13,8 @@ import unittest
 MINNOW = os.environ["MINNOW"]
 TINY = pathlib.Path(__file__).resolve().parent.parent / "golden" / "tiny"
 MODEL = str(TINY / "qwen3.gguf")
-COMMANDS = ["run", "chat", "info", "check", "tokenize", "template", "logits", "pull", "convert", "completion", "version"]
+COMMANDS = ["run", "chat", "info", "check", "tokenize", "template", "logits", "pull", "convert", "eval ppl", "eval choice",
+            "completion", "version"]
 
 
 def call(*args, stdin="", code=0, env=None):
@@ -29,13 +30,15 @@ class Conventions(unittest.TestCase):
         out, _ = call("--help")
         for name in COMMANDS:
             self.assertIn("\n  %s " % name, out.decode())
-            text, err = call(name, "--help")
+            text, err = call(*name.split(), "--help")
             self.assertTrue(text.startswith(b"usage: minnow " + name.encode()))
             self.assertIn(b"--strict", text)
             self.assertEqual(err, "")
 
     def test_a_misspelt_command_or_option_gets_the_nearest_one(self):
         self.assertIn("did you mean run?", call("rnu", code=2)[1])
+        self.assertIn("did you mean eval ppl?", call("eval", "pll", code=2)[1])
+        self.assertIn("eval what?", call("eval", code=2)[1])
         self.assertIn("did you mean --temp?", call("run", "m", "p", "--tmep", "1", code=2)[1])
         self.assertNotIn("did you mean", call("run", "m", "p", "--xyzzyx", code=2)[1])
 
@@ -70,7 +73,8 @@ class Conventions(unittest.TestCase):
         for shell in ("bash", "zsh", "fish"):
             text = call("completion", shell)[0].decode()
             for name in COMMANDS:
-                self.assertIn(name, text)
+                for word in name.split():
+                    self.assertIn(word, text)
             self.assertIn("max-tokens", text)
         for name in COMMANDS:
             self.assertIn(".SS minnow " + name, man)
