@@ -41,7 +41,8 @@ typedef struct cli_sample_args {
     CLI_VALUE(0, "kv", CLI_WORD, offsetof(s, engine.kv), "TYPE", "numbers in the KV cache",        \
               .words = "i8 f16 f32"),                                                              \
     CLI_VALUE(0, "precision", CLI_WORD, offsetof(s, engine.precision), "MODE",                     \
-              "activations in 8 bits or in 15", .words = "fast exact"),                            \
+              "activations in 8 bits, in 15, or as the file asks",                               \
+              .words = "fast exact auto"),                            \
     CLI_VALUE(0, "backend", CLI_WORD, offsetof(s, engine.backend), "NAME", "who computes",         \
               .words = "cpu ref")
 

@@ -39,6 +39,8 @@ typedef struct tiny {
     const char *set_key;                     // this key is written as set_type, set_value
     uint32_t    set_type;
     int64_t     set_value;                   // a key without the architecture's name in front
+    const char *exact_inputs[4];             // minnow.exact_inputs, up to a NULL
+    bool        says_inputs;                 // the item is there
     const char *skip;                        // this tensor is left out
     const char *widen;                       // this tensor gets 32 more rows
     const char *retype;                      // this tensor gets the type MN_I8
@@ -330,6 +332,14 @@ static inline void tiny_meta(tiny_out *o, const tiny *t, uint64_t native)
     tiny_kv_str(o, "general.architecture", t->arch);
     tiny_key(o, "general.alignment", MN_META_U32);
     tiny_uint(o, 64, 4);
+    if (t->says_inputs) {
+        uint64_t n = 0;
+        while (t->exact_inputs[n]) n++;
+        tiny_key(o, "minnow.exact_inputs", MN_META_ARRAY);
+        tiny_uint(o, MN_META_STR, 4);
+        tiny_uint(o, n, 8);
+        for (uint64_t i = 0; i < n; i++) tiny_str(o, t->exact_inputs[i]);
+    }
     if (native) {
         tiny_key(o, "q4x.version", MN_META_U32);
         tiny_uint(o, 1, 4);

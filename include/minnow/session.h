@@ -33,9 +33,10 @@ typedef enum mnw_kv_type {
 
 /* How activations are rounded before they meet 4- or 8-bit weights.  Float weights round nothing. */
 typedef enum mnw_precision {
-    MNW_PRECISION_DEFAULT = 0,   // exact
+    MNW_PRECISION_DEFAULT = 0,   // auto
     MNW_PRECISION_FAST = 1,      // int8: what most engines do; may change what a small model says
     MNW_PRECISION_EXACT = 2,     // two int8 planes, about 15 bits: close to unrounded
+    MNW_PRECISION_AUTO = 3,      // exact, except for inputs of which the file says that 8 bits are enough
 } mnw_precision;
 
 typedef struct mnw_session_opts {
@@ -43,7 +44,7 @@ typedef struct mnw_session_opts {
     uint32_t      n_ctx;       // positions the KV cache can hold  [4096, or less if trained on less]
     uint32_t      n_batch;     // most tokens evaluated at once, up to 4096   [256]
     mnw_kv_type   kv_type;     // [f16]
-    mnw_precision precision;   // [exact]
+    mnw_precision precision;   // [auto]
 } mnw_session_opts;
 
 /* Bytes mnw_session_open() will take with these options: KV cache plus scratch.  0 if the

@@ -106,6 +106,31 @@ static mnw_status read_eps(const mn_content *f, mn_config *c, mn_err *err)
     return MNW_OK;
 }
 
+/* minnow.exact_inputs: the inputs that a model needs in 15 bits.  One that was trained with int8 activations has an
+ * empty list; a file without a list knows nothing about itself, so everything is exact. */
+static mnw_status read_exact(const mn_content *f, mn_config *c, mn_err *err)
+{
+    static const struct {
+        const char *name;
+        unsigned    bit;
+    } INPUT[] = { { "norm", MN_EXACT_H }, { "attn_output", MN_EXACT_O }, { "ffn_down", MN_EXACT_G } };
+    const mn_meta_item *list;
+    MN_TRY(mn_meta_strings(f, MN_EXACT_KEY, &list, err));
+    c->exact = list ? 0 : MN_EXACT_ALL;
+    if (!list) return MNW_OK;
+    const uint8_t *at = list->data;
+    for (uint64_t i = 0; i < list->count; i++) {
+        const mn_str name = mn_meta_next_str(list, &at);
+        unsigned     bit = 0;
+        for (size_t k = 0; k < sizeof INPUT / sizeof *INPUT; k++)
+            if (mn_str_is(name, INPUT[k].name)) bit = INPUT[k].bit;
+        MN_FAIL_IF(!bit, err, MNW_E_UNSUPPORTED,
+                   MN_EXACT_KEY ": \"%.*s\", expected norm, attn_output or ffn_down", MN_STR(name));
+        c->exact |= bit;
+    }
+    return MNW_OK;
+}
+
 mnw_status mn_config_read(const mn_content *f, mn_pages *mem, mn_config *c, mn_err *err)
 {
     *c = (mn_config){ 0 };
@@ -117,6 +142,7 @@ mnw_status mn_config_read(const mn_content *f, mn_pages *mem, mn_config *c, mn_e
     MN_TRY(count(f, c->arch, "context_length", MN_MAX_CTX, 0, &c->n_ctx_train, err));
     MN_TRY(read_heads(f, c, err));
     MN_TRY(read_eps(f, c, err));
+    MN_TRY(read_exact(f, c, err));
     MN_TRY(read_vocab(f, c, err));
     return mn_rope_read(f, mem, c, err);
 }

@@ -33,11 +33,22 @@ typedef struct mn_rope {
     double       theta, factor;
 } mn_rope;
 
+/* Inputs of matrix products that keep 15 bits, in two int8 planes; the others are rounded to 8. */
+enum {
+    MN_EXACT_H = 1,   // normalised x: of q, k, v, gate, up and head
+    MN_EXACT_O = 2,   // attention's output
+    MN_EXACT_G = 4,   // silu(gate) * up
+    MN_EXACT_ALL = 7,
+};
+
+#define MN_EXACT_KEY "minnow.exact_inputs"
+
 typedef struct mn_config {
     const mn_arch *arch;
     uint32_t       L, D, H, K, P, F, V;   // H a multiple of K
     uint32_t       n_ctx_train;
     float          eps;
+    unsigned       exact;                 // MN_EXACT_*: what the file asks for
     mn_rope        rope;
 } mn_config;
 

@@ -50,6 +50,9 @@ static void write_config(mn_out *o, const mnw_model_info *i, const mn_config *c)
                c->rope.n, c->rope.theta, c->rope.scaling, c->rope.factor);
     mn_out_fmt(o, "\"kv_bytes_per_token\":{\"f16\":%" PRIu64 ",\"i8\":%" PRIu64 "},",
                i->kv_bytes_per_token_f16, i->kv_bytes_per_token_i8);
+    mn_out_fmt(o, "\"precision\":{\"norm\":\"%s\",\"attn_output\":\"%s\",\"ffn_down\":\"%s\"},",
+               c->exact & MN_EXACT_H ? "exact" : "fast", c->exact & MN_EXACT_O ? "exact" : "fast",
+               c->exact & MN_EXACT_G ? "exact" : "fast");
     mn_out_fmt(o, "\"tied\":%s,\"mapped\":%s,", boolean(i->tied), boolean(i->mapped));
 }
 

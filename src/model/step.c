@@ -80,18 +80,18 @@ static wants wants_of(const mn_config *c, const mn_weights *w)
 }
 
 void mn_step_plan(mn_plan *p, const mn_config *c, const mn_weights *w, size_t T, size_t S,
-                  size_t threads, bool exact, mn_scratch *buf)
+                  size_t threads, unsigned exact, mn_scratch *buf)
 {
     const size_t HP = (size_t)c->H * c->P, KP = (size_t)c->K * c->P;
     const size_t group = smaller(c->H / c->K, MN_ATTN_GROUP), own = MN_ALONE * threads;
     const wants  all = wants_of(c, w);
     buf->x = plan_f32(p, T, c->D);
-    buf->h = plan_input(p, larger(T, own), own, c->D, all.h, exact);
+    buf->h = plan_input(p, larger(T, own), own, c->D, all.h, exact & MN_EXACT_H);
     buf->q = plan_f32(p, T, HP);
     buf->k = plan_f32(p, T, KP);
     buf->v = plan_f32(p, T, KP);
-    buf->o = plan_input(p, T, own, HP, all.o, exact);
-    buf->g = plan_input(p, T, own, c->F, all.g, exact);
+    buf->o = plan_input(p, T, own, HP, all.o, exact & MN_EXACT_O);
+    buf->g = plan_input(p, T, own, c->F, all.g, exact & MN_EXACT_G);
     buf->u = plan_f32(p, T, c->F);
     buf->y = plan_f32(p, T, c->D);
     buf->angles = mn_plan_f32(p, T, c->rope.n);

@@ -67,10 +67,10 @@ typedef struct mn_step {
     mn_team       *team;
 } mn_step;
 
-/* Reserve scratch for steps of up to T tokens at positions below S with these weights; `exact`: with the
- * second int8 plane of activations. */
+/* Reserve scratch for steps of up to T tokens at positions below S with these weights; `exact`: MN_EXACT_*
+ * bits. */
 void mn_step_plan(mn_plan *p, const mn_config *c, const mn_weights *w, size_t T, size_t S,
-                  size_t threads, bool exact, mn_scratch *buf);
+                  size_t threads, unsigned exact, mn_scratch *buf);
 
 /* Zero what kernels may read beyond the last value of a row.  Once, when the block exists. */
 void mn_step_clear(const mn_step *s);

@@ -34,14 +34,23 @@ static mnw_status resolve(const mnw_model *m, const mnw_session_opts *opts, mnw_
                (int)o->kv_type, MNW_KV_F32);
     MN_FAIL_IF(o->kv_type == MNW_KV_F32 && m->backend != MNW_BACKEND_REF, err, MNW_E_UNSUPPORTED,
                "kv_type f32: only the reference backend has it");
-    MN_FAIL_IF((unsigned)o->precision > MNW_PRECISION_EXACT, err, MNW_E_ARG,
-               "precision %d: expected 0 to %d", (int)o->precision, MNW_PRECISION_EXACT);
+    MN_FAIL_IF((unsigned)o->precision > MNW_PRECISION_AUTO, err, MNW_E_ARG,
+               "precision %d: expected 0 to %d", (int)o->precision, MNW_PRECISION_AUTO);
     if (o->n_ctx == 0) o->n_ctx = smaller(MN_DEFAULT_CTX, trained);
     if (o->n_batch == 0) o->n_batch = MN_DEFAULT_BATCH;
     if (o->kv_type == MNW_KV_DEFAULT) o->kv_type = MNW_KV_F16;
-    if (o->precision == MNW_PRECISION_DEFAULT) o->precision = MNW_PRECISION_EXACT;
+    if (o->precision == MNW_PRECISION_DEFAULT) o->precision = MNW_PRECISION_AUTO;
     o->n_batch = smaller(o->n_batch, o->n_ctx);
     return MNW_OK;
+}
+
+static unsigned exact_inputs(const mnw_model *m, const mnw_session_opts *o)
+{
+    switch (o->precision) {
+    case MNW_PRECISION_FAST: return 0;
+    case MNW_PRECISION_EXACT: return MN_EXACT_ALL;
+    default: return m->config.exact;
+    }
 }
 
 /* Lay out the block: how much is needed and where everything is, in the same lines. */
@@ -49,7 +58,7 @@ static mn_buf plan(mn_plan *p, const mnw_model *m, const mnw_session_opts *o, mn
 {
     const mn_buf tokens = mn_plan_take(p, o->n_ctx, 1, sizeof(int32_t));
     mn_step_plan(p, &m->config, &m->weights, o->n_batch, o->n_ctx, m->ctx->threads,
-                 o->precision == MNW_PRECISION_EXACT, &step->buf);
+                 exact_inputs(m, o), &step->buf);
     mn_kv_plan(p, &m->config, o->kv_type, o->n_ctx, &step->kv);
     return tokens;
 }

@@ -168,6 +168,51 @@ TEST(ref_and_cpu_agree_closely_on_quantised_weights_with_exact_activations)
     compare_on_quantised_weights(MNW_PRECISION_EXACT, 0.001);
 }
 
+/* A file's own list stands between fast and exact, and both words overrule it. */
+TEST(precision_auto_is_what_the_file_says)
+{
+    for (uint32_t type = MN_Q4_0; type <= MN_Q4X; type += MN_Q4X - MN_Q4_0) {
+        const tiny silent = { .arch = "qwen3", .type = type, .embd_type = type };
+        tiny       all = silent, none = silent, some = silent;
+        all.says_inputs = none.says_inputs = some.says_inputs = true;
+        all.exact_inputs[0] = "ffn_down", all.exact_inputs[1] = "norm", all.exact_inputs[2] = "attn_output";
+        some.exact_inputs[0] = "attn_output";
+        const lab_opts autom = { .precision = MNW_PRECISION_AUTO }, normal = { 0 };
+        const lab_opts fast = { .precision = MNW_PRECISION_FAST },
+                       exact = { .precision = MNW_PRECISION_EXACT };
+        float *e = logits_of(&silent, &exact, N), *f = logits_of(&silent, &fast, N);
+        YES(memcmp(e, f, 320 * sizeof *e) != 0);
+        const struct {
+            const tiny     *t;
+            const lab_opts *o;
+            const float    *same;
+        } CASES[] = { { &silent, &autom, e }, { &silent, &normal, e }, { &all, &autom, e },
+                      { &none, &normal, f },  { &none, &exact, e },    { &all, &fast, f } };
+        for (size_t i = 0; i < LEN(CASES); i++) {
+            float *l = logits_of(CASES[i].t, CASES[i].o, N);
+            same_bits(l, CASES[i].same, 320, "precision", type);
+            free(l);
+        }
+        float *s = logits_of(&some, &autom, N), *one = logits_of(&some, &autom, 1);
+        YES(memcmp(s, e, 320 * sizeof *e) != 0 && memcmp(s, f, 320 * sizeof *e) != 0);
+        same_bits(s, one, 320, "some inputs, width 1", type);
+        free(s), free(one), free(e), free(f);
+    }
+}
+
+TEST(a_list_of_inputs_with_a_strange_name_is_refused)
+{
+    const tiny t = { .says_inputs = true, .exact_inputs = { "norm", "ffn_up" } };
+    tiny_file  f = tiny_build(&t);
+    mnw_ctx   *ctx;
+    mnw_model *m;
+    OK(mnw_ctx_open(&(mnw_ctx_opts){ .threads = 1 }, &ctx));
+    EQ(mnw_model_open_memory(ctx, f.data, f.size, NULL, &m), MNW_E_UNSUPPORTED);
+    HAS(mnw_ctx_error(ctx), "minnow.exact_inputs: \"ffn_up\", expected norm, attn_output or ffn_down");
+    mnw_ctx_close(ctx);
+    tiny_free(&f);
+}
+
 /* int8 keys and values: rounding of 0.5 % again, in one more place per layer. */
 TEST(an_int8_cache_is_close_to_an_exact_one)
 {
@@ -249,6 +294,8 @@ int main(void)
                T(ref_and_cpu_agree_closely_on_float_weights),
                T(ref_and_cpu_agree_on_quantised_weights_as_far_as_int8_activations_allow),
                T(ref_and_cpu_agree_closely_on_quantised_weights_with_exact_activations),
+               T(precision_auto_is_what_the_file_says),
+               T(a_list_of_inputs_with_a_strange_name_is_refused),
                T(an_int8_cache_is_close_to_an_exact_one), T(odd_shapes_work),
                T(a_tied_head_equals_a_file_with_the_copy), T(a_layer_costs_five_barriers_a_token));
 }

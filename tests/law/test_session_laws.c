@@ -259,7 +259,8 @@ TEST(options_are_judged_on_both_sides_of_each_limit)
         { { .kv_type = (mnw_kv_type)4 }, MNW_E_ARG, "kv_type 4" },
         { { .kv_type = MNW_KV_F32 }, MNW_E_UNSUPPORTED, "only the reference backend" },
         { { .precision = MNW_PRECISION_EXACT }, MNW_OK, "" },
-        { { .precision = (mnw_precision)3 }, MNW_E_ARG, "precision 3" },
+        { { .precision = MNW_PRECISION_AUTO }, MNW_OK, "" },
+        { { .precision = (mnw_precision)4 }, MNW_E_ARG, "precision 4" },
     };
     for (size_t i = 0; i < LEN(CASES); i++) {
         mnw_session *s;
