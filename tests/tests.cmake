@@ -4,6 +4,9 @@ pkg_check_modules(PCRE2 IMPORTED_TARGET libpcre2-8)   # an independent answer, w
 
 file(GLOB TEST_SOURCES CONFIGURE_DEPENDS tests/unit/test_*.c tests/law/test_*.c tests/golden/test_*.c
      tests/fault/test_*.c)
+if(NOT TARGET minnow_eval)
+  list(FILTER TEST_SOURCES EXCLUDE REGEX test_eval_)
+endif()
 set(TEST_TIMEOUT 300)
 if(MINNOW_SANITIZE)
   set(TEST_TIMEOUT 1500)
@@ -28,11 +31,11 @@ if(PCRE2_FOUND)
   target_compile_definitions(test_pretok_pcre2 PRIVATE HAVE_PCRE2)
 endif()
 
-foreach(name test_eval_laws test_eval_task)
-  if(TARGET minnow_eval)
+if(TARGET minnow_eval)
+  foreach(name test_eval_laws test_eval_task test_eval_faults)
     target_link_libraries(${name} PRIVATE minnow_eval PkgConfig::JANSSON)
-  endif()
-endforeach()
+  endforeach()
+endif()
 
 include(tests/fuzz/fuzz.cmake)
 

@@ -174,9 +174,9 @@ static mnw_status score_full(choice *c, uint32_t i)
     memcpy(c->whole.at + nx, c->cont[i].at, n * sizeof *c->whole.at);
     for (size_t k = 0; k < fed; k++)
         c->targets.at[k] = k + n < fed ? -1 : c->whole.at[drop + k + 1];
+    MN_TRY(mnw_session_rewind(c->s, 0));
     float *lp = mn_alloc(&c->ctx->mem, fed * sizeof *lp);
     MN_FAIL_IF(!lp, c->err, MNW_E_NOMEM, "%zu log-probabilities", fed);
-    MN_TRY(mnw_session_rewind(c->s, 0));
     const mnw_status st = mnw_session_score(c->s, c->whole.at + drop, fed, c->targets.at, lp);
     if (st == MNW_OK) memcpy(c->logprob[i], lp + fed - n, n * sizeof *lp);
     mn_free(&c->ctx->mem, lp);
@@ -254,14 +254,13 @@ static mnw_status run_part(choice *c, size_t part)
     mnw_status   st = MNW_OK;
     const size_t all = json_array_size(c->task.part[part].records), wanted = part_items(c, part);
     for (size_t i = 0, taken = 0; i < all && taken < wanted && st == MNW_OK; i++) {
-        mn_question q;
+        mn_question q = { 0 };
         if (!report(c))
             st = mn_err_set(c->err, MNW_E_CANCELLED, "cancelled after %llu items",
                             (unsigned long long)c->r.n);
         else st = mn_task_question(&c->task, part, i, preamble, &q, c->err);
-        if (st != MNW_OK) break;
         if (q.skip) c->total -= all - i <= wanted - taken;   // fewer are left than wanted
-        else st = run_item(c, &q);
+        else if (st == MNW_OK) st = run_item(c, &q);
         c->done += !q.skip;
         taken += !q.skip;
         mn_question_done(&c->task, &q);

@@ -203,7 +203,7 @@ static bool take_text(scan *s, char stop, char *buf, mn_str *out)
     size_t n = 0;
     while (s->at < s->end && *s->at != stop) {
         char   c = 0;
-        for (size_t i = 0; i < sizeof ENTITY / sizeof *ENTITY && *s->at == '&' && !c; i++)
+        for (size_t i = 0; !c && i < sizeof ENTITY / sizeof *ENTITY; i++)
             if (take(s, ENTITY[i].name)) c = ENTITY[i].c;
         if (!c) {
             s->line += *s->at == '\n';
