@@ -31,21 +31,32 @@ static float sum(const float *x, size_t n)
     return mn_sum16(acc);
 }
 
+/* 16 codes and their error.  low and high must not be known to the compiler: gcc then turns the limits into
+ * branches, and the loop is no vector any more. */
+static float codes16(float *restrict code, const float *restrict w, const float *restrict h, float low, float high,
+                     float d, float inverse, float m)
+{
+    float e[16];
+    for (int i = 0; i < 16; i++) {
+        float v = (w[i] - m) * inverse;
+        v = v > low ? v : low;
+        v = v < high ? v : high;
+        v = (v + MN_MAGIC) - MN_MAGIC;
+        const float miss = w[i] - (d * v + m);
+        code[i] = v;
+        e[i] = h[i] * miss * miss;
+    }
+    return mn_sum16(e);
+}
+
 void mn_fit_codes(mn_fit *f, const mn_fit_group *g, float low, float high, float d, float m)
 {
     const float inverse = d != 0.0f && isfinite(1.0f / d) ? 1.0f / d : 0.0f;
-    float       e[MN_FIT_MOST] = { 0 };
     f->d = d;
     f->m = m;
-    for (size_t i = 0; i < g->n; i++) {
-        float v = (g->w[i] - m) * inverse;
-        v = v > low ? v : low;
-        v = v < high ? v : high;
-        f->code[i] = (v + MN_MAGIC) - MN_MAGIC;
-        const float miss = g->w[i] - (d * f->code[i] + m);
-        e[i] = g->h[i] * miss * miss;
-    }
-    f->error = sum(e, g->n);
+    f->error = 0.0f;
+    for (size_t i = 0; i < g->n; i += 16)
+        f->error += codes16(f->code + i, g->w + i, g->h + i, low, high, d, inverse, m);
 }
 
 static float rounded(const mn_fit_rule *r, float x)
