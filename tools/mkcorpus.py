@@ -42,7 +42,25 @@ def gguf(items=(), tensors=(), data=b"", version=3, align=32):
     return head + bytes(-len(head) % align) + data if tensors else head
 
 
+def native(shape=(4, 16, 32), names=("w",), size=64 + 64 + 4 * 64 + 64, more=()):
+    items = [item("general.alignment", U32, 128), item("q4x.version", U32, 1), item("q4x.names", ARRAY, names, STR),
+             item("q4x.shapes", ARRAY, shape, U64)]
+    return gguf(items + list(more), [tensor("w", [size], 24, 0)], bytes(range(64)) * (size // 64), align=128)
+
+
 def gguf_seeds():
+    yield "native-q4x", native()
+    yield "native-q8x", native((8, 16, 32), size=64 + 16 * 32 + 64)
+    yield "native-short", native((4, 17, 32))
+    yield "native-wraps", native((4, 1 << 63, 1 << 62))
+    yield "native-nobody", native(names=("x",))
+    yield "native-twice", native((4, 16, 32, 4, 16, 32), ("w", "w"))
+    yield "segments", native(more=[item("minnow.padding", ARRAY, [0] * 5, U8),
+                                   item("minnow.segments", ARRAY, [384, 448], U64),
+                                   item("minnow.segments.sha256", ARRAY, [7] * 32, U8)])
+    yield "segments-beyond", native(more=[item("minnow.segments", ARRAY, [384, 1 << 63], U64),
+                                          item("minnow.segments.sha256", ARRAY, [7] * 32, U8)])
+    yield "segments-odd", native(more=[item("minnow.segments", ARRAY, [384, 1, 2], U64)])
     yield "empty", gguf()
     yield "empty-v2", gguf(version=2)
     yield "empty-key", b"GGUF" + struct.pack("<IQQQIB", 3, 0, 1, 0, 0, 0)

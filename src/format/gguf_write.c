@@ -19,6 +19,7 @@
 enum {
     HEADER = 24,
     SIZES = 24,   // bytes of a record in `sizes`
+    DIR_TAIL = 8 + 4 + 8,   // of a record in `dir`, from its last dimension on
 };
 
 void mn_gguf_init(mn_gguf_writer *w, mn_mem *mem)
@@ -185,6 +186,23 @@ void mn_gguf_set_array(mn_gguf_writer *w, const char *key, mn_meta_type elem, co
     for (uint64_t i = 0; i < count; i++) add_string(w, mn_str_of(key), s[i]);
 }
 
+uint64_t mn_gguf_reserve(mn_gguf_writer *w, const char *key, mn_meta_type elem, uint64_t count)
+{
+    const size_t size = mn_meta_type_bytes(elem);
+    if (size == 0 || count > MN_MAX_ARRAY) {
+        mn_err_set(&w->err, size ? MNW_E_LIMIT : MNW_E_ARG, "%s: array of %" PRIu64 " %s to fill in, at most %u",
+                   key, count, mn_meta_type_name(elem), MN_MAX_ARRAY);
+        return 0;
+    }
+    if (!begin_item(w, mn_str_of(key), MN_META_ARRAY)) return 0;
+    add_u32(w, &w->items, elem);
+    add_u64(w, &w->items, count);
+    const uint64_t at = HEADER + w->items.n;
+    uint8_t       *p = extend(w, &w->items, size * (size_t)count);
+    if (p) memset(p, 0, size * (size_t)count);
+    return at;
+}
+
 void mn_gguf_align(mn_gguf_writer *w, uint32_t alignment)
 {
     if (w->n_tensors > 0 || alignment < MN_GGUF_MIN_ALIGNMENT ||
@@ -204,9 +222,7 @@ void mn_gguf_copy(mn_gguf_writer *w, const mn_meta_item *item)
         mn_gguf_align(w, mn_load_u32(item->data));
         return;
     }
-    if (item->key.n >= strlen(MN_NATIVE_PREFIX) &&
-        memcmp(item->key.p, MN_NATIVE_PREFIX, strlen(MN_NATIVE_PREFIX)) == 0)
-        return;
+    if (mn_str_starts(item->key, mn_str_of(MN_NATIVE_PREFIX))) return;
     if (!begin_item(w, item->key, item->type)) return;
     if (item->type == MN_META_ARRAY) {
         add_u32(w, &w->items, item->elem);
@@ -271,12 +287,41 @@ void mn_gguf_declare(mn_gguf_writer *w, mn_str name, const mn_dtype *type, uint3
     add_u64(w, &w->sizes, bytes);
     add_u64(w, &w->sizes, w->data_bytes);
     add_text(w, &w->dir, name);
-    if (type->native) n_dims = 1, dim = &bytes;   // to others, bytes
+    const uint64_t room = end - w->data_bytes;
+    if (type->native) n_dims = 1, dim = &room;   // to others, bytes
     add_u32(w, &w->dir, n_dims);
     for (uint32_t d = 0; d < n_dims; d++) add_u64(w, &w->dir, dim[d]);
     add_u32(w, &w->dir, type->native ? MN_I8 : type->id);
     add_u64(w, &w->dir, w->data_bytes);
+    w->last_native = type->native;
     w->data_bytes = end;
+}
+
+void mn_gguf_place(mn_gguf_writer *w, uint64_t boundary)
+{
+    uint64_t end = 0;
+    if (w->err.code != MNW_OK) return;
+    if (boundary < w->alignment || (boundary & (boundary - 1)) != 0 ||
+        !mn_round_up_u64(w->data_bytes, boundary, &end)) {
+        mn_err_set(&w->err, MNW_E_ARG, "tensor at a multiple of %" PRIu64 ", expected a power of two from %" PRIu64,
+                   boundary, w->alignment);
+        return;
+    }
+    if (w->last_native && w->dir.n > DIR_TAIL) {   // no gap: the bytes before are all the last tensor's
+        uint8_t *dim = w->dir.p + w->dir.n - DIR_TAIL;
+        mn_store_u64(dim, mn_load_u64(dim) + (end - w->data_bytes));
+    }
+    w->data_bytes = end;
+}
+
+void mn_gguf_place_data(mn_gguf_writer *w, uint64_t boundary)
+{
+    if (boundary < w->alignment || (boundary & (boundary - 1)) != 0) {
+        mn_err_set(&w->err, MNW_E_ARG, "data at a multiple of %" PRIu64 ", expected a power of two from %" PRIu64,
+                   boundary, w->alignment);
+        return;
+    }
+    w->data_boundary = boundary;
 }
 
 /* Find a name that occurs twice.  Each record starts with its name; `at` has every `step`-th. */
@@ -318,6 +363,38 @@ static void add_native_items(mn_gguf_writer *w)
     }
 }
 
+/* Zeros that let the data begin where it should. */
+static void add_padding(mn_gguf_writer *w)
+{
+    if (!w->data_boundary || w->err.code != MNW_OK) return;
+    const uint64_t item = 8 + strlen(MN_GGUF_PADDING) + 4 + 4 + 8;
+    const uint64_t head = HEADER + w->items.n + w->dir.n + item;
+    mn_gguf_reserve(w, MN_GGUF_PADDING, MN_META_U8, (0 - head) & (w->data_boundary - 1));
+}
+
+/* What only is known when all has been said.  Once. */
+static mnw_status close_head(mn_gguf_writer *w, mn_err *err)
+{
+    if (w->data_at == 0) {
+        add_native_items(w);
+        add_padding(w);
+        const uint64_t head = (uint64_t)HEADER + w->items.n + w->dir.n;
+        if (head > MN_MAX_HEAD_BYTES) {
+            mn_err_set(&w->err, MNW_E_LIMIT, "head of %" PRIu64 " bytes, at most %u", head, MN_MAX_HEAD_BYTES);
+        }
+        w->data_at = (head + w->alignment - 1) & ~(w->alignment - 1);
+    }
+    if (w->err.code != MNW_OK) MN_FAIL(err, w->err.code, "%s", w->err.text);
+    return MNW_OK;
+}
+
+mnw_status mn_gguf_bytes(mn_gguf_writer *w, uint64_t *bytes, mn_err *err)
+{
+    MN_TRY(close_head(w, err));
+    *bytes = w->data_at + w->data_bytes;
+    return MNW_OK;
+}
+
 /* Zeros up to a place in the file. */
 static mnw_status pad(mn_gguf_writer *w, uint64_t to, mn_err *err)
 {
@@ -334,13 +411,9 @@ static mnw_status pad(mn_gguf_writer *w, uint64_t to, mn_err *err)
 mnw_status mn_gguf_begin(mn_gguf_writer *w, const char *path, mn_err *err)
 {
     MN_FAIL_IF(w->file.fd_1, err, MNW_E_STATE, "%s: the file was begun before", path);
-    add_native_items(w);
-    if (w->err.code != MNW_OK) MN_FAIL(err, w->err.code, "%s", w->err.text);
+    MN_TRY(close_head(w, err));
     MN_TRY(check_unique(w, &w->items, &w->keys, 8, w->n_items, err));
     MN_TRY(check_unique(w, &w->dir, &w->sizes, SIZES, w->n_tensors, err));
-    const uint64_t head = (uint64_t)HEADER + w->items.n + w->dir.n;
-    MN_FAIL_IF(head > MN_MAX_HEAD_BYTES, err, MNW_E_LIMIT, "head of %" PRIu64 " bytes, at most %u",
-               head, MN_MAX_HEAD_BYTES);
 
     uint8_t start[HEADER] = { 'G', 'G', 'U', 'F', 3 };
     mn_store_u64(start + 8, w->n_tensors);
@@ -349,7 +422,6 @@ mnw_status mn_gguf_begin(mn_gguf_writer *w, const char *path, mn_err *err)
     MN_TRY(mn_out_write(&w->file, start, sizeof start, err));
     MN_TRY(mn_out_write(&w->file, w->items.p, w->items.n, err));
     MN_TRY(mn_out_write(&w->file, w->dir.p, w->dir.n, err));
-    w->data_at = (head + w->alignment - 1) & ~(w->alignment - 1);
     return pad(w, w->data_at, err);
 }
 

@@ -40,7 +40,9 @@ typedef struct mn_gguf_writer {
     uint64_t       data_bytes;    // declared so far, padding included
     mn_out_file    file;
     uint64_t       tensor, sent;  // being written: number, bytes it has
-    uint64_t       data_at;       // where the data begins in the file
+    uint64_t       data_at;       // where the data begins in the file; 0 = not known yet
+    uint64_t       data_boundary; // it is a multiple of this; 0 = of the alignment
+    bool           last_native;   // the last tensor is of a native type
     mn_err         err;           // the first failure of a setter
 } mn_gguf_writer;
 
@@ -60,13 +62,32 @@ void mn_gguf_set_str(mn_gguf_writer *w, const char *key, mn_str v);
 void mn_gguf_set_array(mn_gguf_writer *w, const char *key, mn_meta_type elem, const void *values,
                        uint64_t count);
 
+/* Set an array of `count` zeros of a fixed size, for values that are known only when the data is written.
+ * Returns where in the file they are, for mn_out_write_at(&w->file, ...). */
+uint64_t mn_gguf_reserve(mn_gguf_writer *w, const char *key, mn_meta_type elem, uint64_t count);
+
 /* Set an item as another file has it; what describes that file's native tensors is left out. */
 void mn_gguf_copy(mn_gguf_writer *w, const mn_meta_item *item);
 
 /* Announce a tensor; dim[0] is contiguous.  One of a native type has two dimensions, needs an alignment
- * of at least MN_NATIVE_ALIGNMENT, and is followed by MN_QX_PAD bytes. */
+ * of at least MN_NATIVE_ALIGNMENT, and is followed by MN_QX_PAD bytes or more; to other programs these are a
+ * part of it. */
 void mn_gguf_declare(mn_gguf_writer *w, mn_str name, const mn_dtype *type, uint32_t n_dims,
                      const uint64_t *dim);
+
+/* Let the next tensor begin at a multiple of `boundary`, from the start of the data.  Zeros before it belong to
+ * the last tensor if that is native; otherwise they are a gap, which some programs refuse. */
+void mn_gguf_place(mn_gguf_writer *w, uint64_t boundary);
+
+/* Let the data begin at a multiple of `boundary`, with an item of zeros, MN_GGUF_PADDING. */
+void mn_gguf_place_data(mn_gguf_writer *w, uint64_t boundary);
+
+#define MN_GGUF_PADDING "minnow.padding"
+
+/* Bytes the file will have.  Nothing can be set or declared afterwards.
+ *
+ * Errors: what a setter met. */
+mnw_status mn_gguf_bytes(mn_gguf_writer *w, uint64_t *bytes, mn_err *err);
 
 /* Open the file and write its head.
  *

@@ -29,13 +29,14 @@ static mnw_status read_one(mn_tensor *t, const int64_t shape[MN_NATIVE_FIELDS], 
     MN_FAIL_IF(t->type->id != MN_I8 || t->n_dims != 1, err, MNW_E_FORMAT,
                "%.*s: %s with %u dimensions, expected i8 with 1 because " MN_NATIVE_NAMES
                " has it (once)", MN_STR(t->name), t->type->name, t->n_dims);
-    MN_FAIL_IF(!mn_dtype_matrix_bytes(type, rows, cols, &bytes) || bytes != t->bytes, err,
+    MN_FAIL_IF(!mn_dtype_matrix_bytes(type, rows, cols, &bytes) || bytes > t->bytes, err,
                MNW_E_FORMAT,
-               "%.*s: %" PRIu64 " bytes, expected %" PRIu64 " for %s [%" PRId64 ", %" PRId64 "]",
+               "%.*s: %" PRIu64 " bytes, expected %" PRIu64 " or more for %s [%" PRId64 ", %" PRId64 "]",
                MN_STR(t->name), t->bytes, bytes, type->name, shape[1], shape[2]);
     MN_FAIL_IF(t->offset % MN_NATIVE_ALIGNMENT != 0, err, MNW_E_FORMAT,
                "%.*s: at offset %" PRIu64 ", expected a multiple of %d", MN_STR(t->name), t->offset,
                MN_NATIVE_ALIGNMENT);
+    t->bytes = bytes;   // what follows is padding
     MN_FAIL_IF(file_bytes - t->offset - t->bytes < MN_QX_PAD, err, MNW_E_FORMAT,
                "%.*s: ends %" PRIu64 " bytes before the end of the file, expected at least %d",
                MN_STR(t->name), file_bytes - t->offset - t->bytes, MN_QX_PAD);

@@ -10,6 +10,7 @@
 #include "base/sha256.h"
 #include "format/gguf.h"
 #include "format/scan.h"
+#include "format/segments.h"
 #include "model/kv.h"
 #include "text/tokenizer.h"
 
@@ -143,17 +144,33 @@ void mnw_model_close(mnw_model *m)
     mn_free(&m->ctx->mem, m);
 }
 
+/* Progress is counted in bytes: those of the tensors, and again as parts of segments. */
+static mnw_status check_data(const mnw_model *m, mn_err *err)
+{
+    mn_segments segments;
+    uint64_t    done = 0, total = 0;
+    MN_TRY(mn_segments_read(&m->content, m->bytes.n, &segments, err));
+    for (size_t i = 0; i < m->content.n_tensors; i++) total += m->content.tensor[i].bytes;
+    for (size_t i = 0; i < segments.n; i++) total += mn_segment_bytes(&segments, i);
+    for (size_t i = 0; i < m->content.n_tensors; i++) {
+        MN_TRY(mn_progress(m->ctx, err, "check", done, total));
+        MN_TRY(mn_scan_tensor(&m->content.tensor[i], err));
+        done += m->content.tensor[i].bytes;
+    }
+    for (size_t i = 0; i < segments.n; i++) {
+        MN_TRY(mn_progress(m->ctx, err, "check", done, total));
+        MN_TRY(mn_segments_check(&segments, i, m->bytes, err));
+        done += mn_segment_bytes(&segments, i);
+    }
+    return mn_progress(m->ctx, err, "check", total, total);
+}
+
 /* Opening has verified structure, shapes and tokenizer; what is left is the data. */
 mnw_status mnw_model_check(mnw_ctx *ctx, const char *path)
 {
     mnw_model *m;
     MN_TRY(mnw_model_open(ctx, path, NULL, &m));
-    mnw_status   st = MNW_OK;
-    const size_t n = m->content.n_tensors;
-    for (size_t i = 0; i < n && st == MNW_OK; i++) {
-        st = mn_progress(ctx, &ctx->err, "check", i, n);
-        if (st == MNW_OK) st = mn_scan_tensor(&m->content.tensor[i], &ctx->err);
-    }
+    const mnw_status st = check_data(m, &ctx->err);
     mnw_model_close(m);
     return st;
 }

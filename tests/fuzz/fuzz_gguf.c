@@ -6,12 +6,13 @@
 
 #include "format/gguf.h"
 #include "format/scan.h"
+#include "format/segments.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static volatile unsigned sink;
 
-static void touch(const mn_content *c)
+static void touch(mn_bytes file, const mn_content *c)
 {
     unsigned sum = 0;
     for (size_t i = 0; i < c->n_items; i++) {
@@ -29,6 +30,10 @@ static void touch(const mn_content *c)
         for (uint64_t k = 0; k < c->tensor[i].bytes; k++) sum += c->tensor[i].data[k];
         sum += mn_scan_tensor(&c->tensor[i], NULL);
     }
+    mn_segments s;
+    if (mn_segments_read(c, file.n, &s, NULL) == MNW_OK) {
+        for (size_t i = 0; i < s.n && i < 16; i++) sum += mn_segments_check(&s, i, file, NULL);
+    }
     sink = sum;
 }
 
@@ -40,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     mn_err     err = { 0 };
     mn_mem_init(&mem, NULL, NULL);
     mn_pages_init(&pages, &mem);
-    if (mn_gguf_read((mn_bytes){ data, size }, &pages, &c, &err) == MNW_OK) touch(&c);
+    if (mn_gguf_read((mn_bytes){ data, size }, &pages, &c, &err) == MNW_OK) touch((mn_bytes){ data, size }, &c);
     else if (!err.text[0]) abort();   // a refusal must explain itself
     mn_pages_done(&pages);
     return 0;
