@@ -24,6 +24,25 @@ static void on_warning(void *user, mnw_warning w, const char *text)
                                                  cli_json_text(text, strlen(text))));
 }
 
+/* A bar for each piece of work, told apart by its name. */
+static bool on_progress(void *user, const char *what, uint64_t done, uint64_t total)
+{
+    cli_engine *e = user;
+    if (e->bars && strcmp(e->doing, what) != 0) {
+        cli_progress_end(e);
+        snprintf(e->doing, sizeof e->doing, "%s", what);
+        cli_bar_start(&e->bar, e->doing, e->common->quiet, done, total);
+    }
+    if (e->bars) cli_bar_move(&e->bar, done);
+    return !cli_interrupted();
+}
+
+void cli_progress_end(cli_engine *e)
+{
+    cli_bar_end(&e->bar);
+    e->doing[0] = 0;
+}
+
 int cli_open_ctx(cli_engine *e, const cli_common *common)
 {
     *e = (cli_engine){ .common = common, .warnings = json_array() };
@@ -36,6 +55,8 @@ int cli_open_ctx(cli_engine *e, const cli_common *common)
         .log_level = common->verbose ? MNW_LOG_INFO : MNW_LOG_WARN,
         .warn = on_warning,
         .warn_user = e,
+        .progress = on_progress,
+        .progress_user = e,
     };
     const mnw_status st = mnw_ctx_open(&o, &e->ctx);
     if (st == MNW_E_ARG && common->cpu)

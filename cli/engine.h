@@ -11,6 +11,7 @@
 #include <minnow/minnow.h>
 
 #include "cli/opt.h"
+#include "cli/say.h"
 
 typedef struct cli_engine {
     const cli_common *common;
@@ -19,6 +20,9 @@ typedef struct cli_engine {
     mnw_session *session;
     mnw_sampler *sampler;
     json_t *warnings; // [{"id", "text"}]
+    bool bars;        // show progress, of work that counts bytes
+    cli_bar bar;      // of the work that goes on now
+    char doing[32];   // its name
 } cli_engine;
 
 typedef struct cli_model_args {
@@ -72,6 +76,9 @@ int cli_open_model(cli_engine *e, const char *path, const cli_model_args *a);
 int cli_open_session(cli_engine *e, const cli_model_args *a);
 int cli_open_sampler(cli_engine *e, const cli_sample_args *a);
 void cli_close(cli_engine *e);
+
+/* Finish the line of a progress bar, if there is one. */
+void cli_progress_end(cli_engine *e);
 
 /* Say why a call on the context (or, if it has the text, the session) failed; `what` names the
  * object.  Returns the exit code. */

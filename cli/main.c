@@ -12,9 +12,9 @@
 #include "cli/say.h"
 
 const cli_cmd *const CLI_COMMANDS[] = {
-    &cmd_run,         &cmd_chat,       &cmd_info,    &cmd_check,   &cmd_tokenize,
-    &cmd_template,    &cmd_logits,     &cmd_pull,    &cmd_convert, &cmd_eval_ppl,
-    &cmd_eval_choice, &cmd_completion, &cmd_version, NULL,
+    &cmd_run,      &cmd_chat,        &cmd_info,       &cmd_check,   &cmd_tokenize, &cmd_template,
+    &cmd_logits,   &cmd_pull,        &cmd_convert,    &cmd_quantize,
+    &cmd_eval_ppl, &cmd_eval_choice, &cmd_completion, &cmd_version, NULL,
 };
 
 static int unknown(int argc, char **argv)

@@ -3,7 +3,7 @@
  * minnow/minnow.h - all of libminnow's public interface.
  *
  * Read in this order: base, ctx, model, tokenizer, session, sampler, chat, generate; digest,
- * convert and synthetic stand alone.
+ * convert, quantize and synthetic stand alone.
  */
 #ifndef MINNOW_MINNOW_H
 #define MINNOW_MINNOW_H
@@ -15,6 +15,7 @@
 #include <minnow/digest.h>
 #include <minnow/generate.h>
 #include <minnow/model.h>
+#include <minnow/quantize.h>
 #include <minnow/sampler.h>
 #include <minnow/session.h>
 #include <minnow/synthetic.h>

@@ -13,7 +13,7 @@ import unittest
 MINNOW = os.environ["MINNOW"]
 TINY = pathlib.Path(__file__).resolve().parent.parent / "golden" / "tiny"
 MODEL = str(TINY / "qwen3.gguf")
-COMMANDS = ["run", "chat", "info", "check", "tokenize", "template", "logits", "pull", "convert", "eval ppl", "eval choice",
+COMMANDS = ["run", "chat", "info", "check", "tokenize", "template", "logits", "pull", "convert", "quantize", "eval ppl", "eval choice",
             "completion", "version"]
 
 
@@ -228,6 +228,50 @@ class Models(unittest.TestCase):
             self.skipTest("the answer was complete before the signal came")
         self.assertEqual(p.returncode, 130)
         self.assertIn(b"end: cancelled", err)
+
+
+class Quantize(unittest.TestCase):
+    def test_every_tensor_is_told_in_a_table_or_in_json(self):
+        with tempfile.TemporaryDirectory() as tmp:
+            out = tmp + "/q.gguf"
+            table, err = call("quantize", MODEL, out, "--type", "q4x", "--tensor", "blk.0.*=q8x", "-q")
+            self.assertRegex(table.decode(), r"blk\.0\.attn_q\.weight .* -> q8x +9.000 bits  -\d+\.\d\d dB")
+            self.assertRegex(table.decode(), r"blk\.1\.attn_q\.weight .* -> q4x +6.000 bits")
+            self.assertRegex(table.decode(), r"MB of weights, [\d.]+ bits each")
+            self.assertNotIn("quantize:", err)
+            self.assertEqual(call("check", out)[0].decode(), out + ": ok\n")
+            self.assertIn("q4x", call("info", out, "--tensors")[0].decode())
+            self.assertTrue(call("run", out, "Hi", "--max-tokens", "2")[0])
+
+            j = json.loads(call("quantize", MODEL, out, "--json", "--type=q8_0", "--threads=2", "-q")[0])
+            row = next(t for t in j["tensors"] if t["name"] == "blk.1.ffn_up.weight")
+            self.assertEqual((row["to"], row["wanted"], row["bits"]), ("q8_0", None, 8.5))
+            self.assertLess(row["error_db"], -40)
+            self.assertAlmostEqual(j["weights_bytes"], sum(t["bytes"] for t in j["tensors"]))
+            self.assertEqual(sorted(os.listdir(tmp)), ["q.gguf"])
+
+    def test_progress_goes_to_stderr_and_warnings_can_be_errors(self):
+        with tempfile.TemporaryDirectory() as tmp:
+            out = tmp + "/q.gguf"
+            _, err = call("quantize", MODEL, out, "--type", "q4_k")
+            self.assertIn("quantize: 100% of", err)
+            self.assertIn("[type-fallback]", err)
+            os.remove(out)
+            _, err = call("quantize", MODEL, out, "--type", "q4_k", "--strict", code=65)
+            self.assertIn("instead of q4_k", err)
+            self.assertEqual(os.listdir(tmp), [])
+
+    def test_options_are_judged(self):
+        with tempfile.TemporaryDirectory() as tmp:
+            out = tmp + "/q.gguf"
+            self.assertIn("expected one of: q4x", call("quantize", MODEL, out, "--type", "q9", code=2)[1])
+            self.assertIn("expected GLOB=TYPE", call("quantize", MODEL, out, "--tensor", "x", code=2)[1])
+            self.assertIn("no matrix has such a name", call("quantize", MODEL, out, "--tensor", "x=q8x", code=2)[1])
+            call("quantize", MODEL, out, "--target-bpw", "33", code=2)
+            self.assertIn("with q4x the file has", call("quantize", MODEL, out, "--target-size", "1", code=2)[1])
+            call("quantize", MODEL, out, "--calibration", tmp + "/none", code=66)
+            call("quantize", tmp + "/none.gguf", out, code=66)
+            self.assertEqual(os.listdir(tmp), [])
 
 
 if __name__ == "__main__":
