@@ -8,6 +8,7 @@
 #include "test.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 static char tmp_dir[256];
@@ -42,6 +43,16 @@ static inline int tmp_files(int forget)
     }
     closedir(d);
     return n;
+}
+
+/* Remove a folder in the folder, and its files. */
+static inline void tmp_forget_dir(const char *path)
+{
+    DIR *d = opendir(path);
+    if (!d) fail_msg("cannot list %s", path);
+    for (struct dirent *e; (e = readdir(d));) unlinkat(dirfd(d), e->d_name, 0);
+    closedir(d);
+    rmdir(path);
 }
 
 static inline void tmp_close(void)

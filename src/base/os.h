@@ -47,6 +47,24 @@ mnw_status mn_out_write_at(mn_out_file *f, uint64_t offset, const void *p, size_
 mnw_status mn_out_commit(mn_out_file *f, mn_err *err);   // closes; the file is there now
 void       mn_out_abandon(mn_out_file *f);               // closes; removes the temporary
 
+/* A folder that appears under its name only when it is whole: files are written into a temporary beside
+ * it.  Zeroed is closed. */
+typedef struct mn_out_dir {
+    bool open;
+    char path[960], temp[1008];
+} mn_out_dir;
+
+/* Errors: MNW_E_ARG if there is something other than an empty folder under that name; MNW_E_IO. */
+mnw_status mn_out_dir_open(const char *path, mn_out_dir *d, mn_err *err);
+/* The path of a file to write into it, at `out`, of the size that mn_out_open takes at most. */
+enum { MN_OUT_PATH = 1024 };
+mnw_status mn_out_dir_path(const mn_out_dir *d, const char *name, char out[MN_OUT_PATH], mn_err *err);
+mnw_status mn_out_dir_commit(mn_out_dir *d, mn_err *err);   // closes; the folder is there now
+void       mn_out_dir_abandon(mn_out_dir *d);               // closes; removes the temporary and its files
+
+/* Flush the folder that a path is in: a rename must survive a power cut. */
+void mn_os_sync_parent(const char *path);
+
 /* What an errno means, in words, without strerror's shared buffer. */
 void mn_os_error_text(int e, char *buf, size_t cap);
 

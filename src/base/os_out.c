@@ -69,8 +69,7 @@ mnw_status mn_out_write_at(mn_out_file *f, uint64_t offset, const void *p, size_
     return put(f, offset, p, n, err);
 }
 
-/* The rename itself must survive a power cut. */
-static void sync_folder(const char *path)
+void mn_os_sync_parent(const char *path)
 {
     char        dir[sizeof((mn_out_file *)0)->path];
     const char *slash = strrchr(path, '/');
@@ -96,7 +95,7 @@ mnw_status mn_out_commit(mn_out_file *f, mn_err *err)
         unlink(f->temp);
         return st;
     }
-    sync_folder(f->path);
+    mn_os_sync_parent(f->path);
     return MNW_OK;
 }
 

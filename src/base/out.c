@@ -4,7 +4,9 @@
  */
 #include "base/out.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/utf8.h"
 
@@ -36,6 +38,26 @@ void mn_out_fmt(mn_out *o, const char *fmt, ...)
     const int n = vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
     if (n > 0) mn_out_bytes(o, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
+}
+
+void mn_out_number(mn_out *o, double v, bool single)
+{
+    enum { MOST = 17 };   // digits that tell all doubles apart
+    char text[32];
+    if (!isfinite(v)) {
+        mn_out_text(o, "null");
+        return;
+    }
+    for (int digits = 1; digits <= MOST; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, v);
+        const double back = strtod(text, NULL);
+        if (single ? (float)back == (float)v : back == v) break;
+    }
+    for (char *p = text; *p; p++) {
+        if (!strchr("0123456789+-e", *p)) *p = '.';   // whatever the locale has there
+    }
+    mn_out_text(o, text);
+    if (!strpbrk(text, ".e")) mn_out_text(o, ".0");   // to some readers, 1 is an integer
 }
 
 void mn_out_json(mn_out *o, mn_str s)

@@ -26,15 +26,12 @@ typedef struct binder {
     mn_err           *err;
 } binder;
 
-enum { NAME = 64 };
-
-/* "blk.#.attn_q.weight" with the layer's number. */
-static mn_str name_of(char out[NAME], const char *pattern, uint32_t layer)
+mn_str mn_weight_name(char out[MN_WEIGHT_NAME], const char *pattern, uint32_t layer)
 {
     const char *hash = strchr(pattern, '#');
-    const int   n = hash ? snprintf(out, NAME, "%.*s%u%s", (int)(hash - pattern), pattern, layer,
+    const int   n = hash ? snprintf(out, MN_WEIGHT_NAME, "%.*s%u%s", (int)(hash - pattern), pattern, layer,
                                     hash + 1)
-                         : snprintf(out, NAME, "%s", pattern);
+                         : snprintf(out, MN_WEIGHT_NAME, "%s", pattern);
     return (mn_str){ out, (size_t)n };
 }
 
@@ -74,8 +71,8 @@ static mnw_status bind_matrix(binder *b, const mn_tensor *t, mn_weight *w)
 static mnw_status bind(binder *b, const char *pattern, uint32_t layer, need n, size_t rows,
                        size_t cols, mn_weight *w)
 {
-    char             text[NAME];
-    const mn_str     name = name_of(text, pattern, layer);
+    char             text[MN_WEIGHT_NAME];
+    const mn_str     name = mn_weight_name(text, pattern, layer);
     const mn_tensor *t = mn_tensor_find(b->content, name);
     *w = (mn_weight){ 0 };
     if (n == NORM && !b->config->arch->qk_norm) return MNW_OK;

@@ -62,4 +62,8 @@ static inline const float *mn_weight_vector(const mn_weight *w)
     return w->data;
 }
 
+/* "blk.#.attn_q.weight" with the layer's number in place of '#'. */
+enum { MN_WEIGHT_NAME = 80 };
+mn_str mn_weight_name(char out[MN_WEIGHT_NAME], const char *pattern, uint32_t layer);
+
 #endif

@@ -4,6 +4,15 @@
  */
 #include "text/json_slot.h"
 
+mnw_status mn_json_document(mn_bytes bytes, const char *what, mn_json *root, mn_err *err)
+{
+    mn_json_init(root, bytes);
+    mn_json j = *root;
+    mn_json_next(&j);
+    if (mn_json_skip(&j) && mn_json_next(&j) == MN_JSON_END) return MNW_OK;
+    return mn_json_fail(&j, what, err);
+}
+
 void mn_json_fields(const mn_json *object, const char *const *name, mn_json *slot, size_t n)
 {
     memset(slot, 0, n * sizeof *slot);

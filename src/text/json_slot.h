@@ -8,6 +8,11 @@
 
 #include "base/json.h"
 
+/* Walk through a document: is it well formed?  *root is the slot of its value.
+ *
+ * Errors: MNW_E_FORMAT with `what`, line and column. */
+mnw_status mn_json_document(mn_bytes bytes, const char *what, mn_json *root, mn_err *err);
+
 /* The values of some keys of the object at `object`, in one walk.  `slot` of a key that is not there,
  * or of anything that is no object, is zeroed.  The first of equal keys counts. */
 void mn_json_fields(const mn_json *object, const char *const *name, mn_json *slot, size_t n);

@@ -34,3 +34,15 @@ void mn_merges_add(mn_merges *m, uint32_t left, uint32_t right, uint32_t result)
     }
     m->slot[i] = key << 24 | (uint64_t)rank << 2;
 }
+
+void mn_merges_list(const mn_merges *m, uint32_t *left, uint32_t *right)
+{
+    for (uint32_t r = 0; r < m->count; r++) left[r] = right[r] = UINT32_MAX;
+    for (uint64_t i = 0; m->count && i <= m->mask; i++) {
+        const uint64_t slot = m->slot[i];
+        if (slot == UINT64_MAX) continue;
+        const uint32_t rank = (uint32_t)(slot >> 2) & 0x3FFFFF;
+        left[rank] = (uint32_t)(slot >> 44);
+        right[rank] = (uint32_t)(slot >> 24) & 0xFFFFF;
+    }
+}

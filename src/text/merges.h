@@ -31,6 +31,10 @@ bool mn_merges_init(mn_merges *m, mn_pages *pages, uint32_t count);
 /* Append the merge of the next rank.  A pair that is there already keeps its rank. */
 void mn_merges_add(mn_merges *m, uint32_t left, uint32_t right, uint32_t result);
 
+/* The pairs in the order of their ranks: left[r], right[r] for r < count; both UINT32_MAX for a rank whose
+ * pair had one already. */
+void mn_merges_list(const mn_merges *m, uint32_t *left, uint32_t *right);
+
 /* The rank of a pair, MN_NO_MERGE if it does not merge.  Ids may be -1. */
 static inline uint32_t mn_merges_rank(const mn_merges *m, int32_t left, int32_t right)
 {

@@ -92,6 +92,14 @@ mn_stage_fn *mn_stage_of_regex(mn_str regex)
     return NULL;
 }
 
+const char *mn_regex_of_stage(mn_stage_fn *stage)
+{
+    for (size_t i = 0; i < sizeof regex_list / sizeof *regex_list; i++) {
+        if (regex_list[i].stage == stage) return regex_list[i].text;
+    }
+    return NULL;
+}
+
 void mn_words_init(mn_words *w, mn_stage_fn *const stage[MN_STAGES], mn_str text)
 {
     *w = (mn_words){ .stage = stage, .at = text.p, .end = text.p + text.n };

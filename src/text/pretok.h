@@ -36,6 +36,9 @@ const char *mn_pretok_name(mn_stage_fn *const stage[MN_STAGES]);
 /* The stage for a regular expression as tokenizer.json writes it; NULL if minnow does not know it. */
 mn_stage_fn *mn_stage_of_regex(mn_str regex);
 
+/* And back; NULL for a stage that has no expression of its own, or one minnow does not keep whole. */
+const char *mn_regex_of_stage(mn_stage_fn *stage);
+
 typedef struct mn_words {
     mn_stage_fn *const *stage;
     size_t              n_stages;

@@ -34,15 +34,6 @@ typedef struct loader {
     mn_err        *err;
 } loader;
 
-static mnw_status check_document(mn_bytes bytes, const char *what, mn_json *root, mn_err *err)
-{
-    mn_json_init(root, bytes);
-    mn_json j = *root;
-    mn_json_next(&j);
-    if (mn_json_skip(&j) && mn_json_next(&j) == MN_JSON_END) return MNW_OK;
-    return mn_json_fail(&j, what, err);
-}
-
 /* An id that is a number in range. */
 static mnw_status read_id(loader *l, const mn_json *v, const char *what, uint32_t *id)
 {
@@ -289,7 +280,7 @@ static mnw_status read_config(mnw_tokenizer *tok, mn_bytes config, mn_err *err)
 {
     static const char *const name[] = { "bos_token", "eos_token", "add_bos_token", "add_eos_token" };
     mn_json root, slot[4];
-    MN_TRY(check_document(config, "tokenizer_config.json", &root, err));
+    MN_TRY(mn_json_document(config, "tokenizer_config.json", &root, err));
     mn_json_fields(&root, name, slot, 4);
     const int32_t bos = token_id(tok, &slot[0]), eos = token_id(tok, &slot[1]);
     if (bos >= 0) tok->bos = bos;
@@ -347,7 +338,7 @@ static mnw_status load(loader *l, mn_bytes tokenizer, mn_bytes config)
 {
     mnw_tokenizer *tok = l->tok;
     mn_json        root;
-    MN_TRY(check_document(tokenizer, "tokenizer.json", &root, l->err));
+    MN_TRY(mn_json_document(tokenizer, "tokenizer.json", &root, l->err));
     mn_json_fields(&root, top_name, l->top, TOP_KEYS);
     mn_json_fields(&l->top[TOP_MODEL], model_name, l->model, MODEL_KEYS);
     MN_TRY(mn_tokenizer_json_pipeline(tok, &l->top[TOP_NORMALIZER], &l->top[TOP_PRE], l->err));

@@ -274,5 +274,32 @@ class Quantize(unittest.TestCase):
             self.assertEqual(os.listdir(tmp), [])
 
 
+class Convert(unittest.TestCase):
+    FOLDER = str(TINY.parent / "hf" / "qwen3")
+
+    def test_a_folder_becomes_a_file_and_a_folder_again(self):
+        with tempfile.TemporaryDirectory() as d:
+            out, err = call("convert", self.FOLDER, d + "/m.gguf", "--json")
+            self.assertEqual(json.loads(out), {"out": d + "/m.gguf", "warnings": []})
+            self.assertIn("convert: 100% of", err)
+            self.assertEqual(call("convert", d + "/m.gguf", d + "/f", "--to", "hf", "--type", "f16", "--quiet")[1], "")
+            with open(d + "/f/config.json") as f:
+                self.assertEqual(json.load(f)["torch_dtype"], "float16")
+            self.assertEqual(sorted(os.listdir(d + "/f")),
+                             ["config.json", "generation_config.json", "model.safetensors", "tokenizer.json",
+                              "tokenizer_config.json"])
+            self.assertIn("exists already", call("convert", d + "/m.gguf", d + "/f", "--to", "hf", code=2)[1])
+            self.assertEqual(sorted(os.listdir(d)), ["f", "m.gguf"])
+
+    def test_what_cannot_be_converted_is_explained(self):
+        with tempfile.TemporaryDirectory() as d:
+            self.assertIn("no such file", call("convert", d + "/no", d + "/x", code=66)[1].lower())
+            self.assertIn("config.json", call("convert", d, d + "/x", code=66)[1])
+            self.assertIn("a folder to a folder", call("convert", self.FOLDER, d + "/x", "--to", "hf", code=2)[1])
+            self.assertIn("needs its tokenizer", call("convert", self.FOLDER + "/config.json", d + "/x", code=65)[1])
+            call("convert", self.FOLDER, d + "/x", "--type", "q3", code=2)
+            self.assertEqual(os.listdir(d), [])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -289,7 +289,7 @@ TEST(a_file_that_is_not_there_is_named)
 static bool stop_at_layer_1(void *user, const char *what, uint64_t done, uint64_t total)
 {
     *(int *)user += 1;
-    EQ(total, L);
+    YES(total > L && done <= total);   // bytes
     return done < 1;
 }
 

@@ -4,6 +4,8 @@
  */
 #include "test.h"
 
+#include <math.h>
+
 #include "base/json.h"
 #include "base/out.h"
 
@@ -92,9 +94,34 @@ TEST(what_is_written_as_json_is_read_back)
     EQ_MEM(back, all, sizeof all);
 }
 
+static void number(double v, bool single, const char *expected)
+{
+    char   buf[64];
+    size_t len;
+    mn_out o = { .buf = buf, .cap = sizeof buf };
+    mn_out_number(&o, v, single);
+    OK(mn_out_end(&o, &len, NULL));
+    EQ_STR(buf, expected);
+}
+
+TEST(numbers_take_the_fewest_digits_that_read_back)
+{
+    number(0.0, false, "0.0");
+    number(0.1, false, "0.1");
+    number((double)0.1f, true, "0.1");
+    number((double)0.1f, false, "0.10000000149011612");
+    number((double)1e-6f, true, "1e-06");
+    number(1e6, true, "1e+06");
+    number(-512, false, "-512.0");
+    number(1.0 / 3.0, false, "0.3333333333333333");
+    number(INFINITY, false, "null");
+    number(NAN, true, "null");
+}
+
 int main(void)
 {
     return RUN(T(text_that_fits_ends_in_nul), T(a_buffer_at_its_limit_refuses_one_more_byte),
                T(without_a_buffer_the_length_is_counted), T(an_absurd_length_does_not_wrap),
+               T(numbers_take_the_fewest_digits_that_read_back),
                T(json_strings_are_escaped_and_repaired), T(what_is_written_as_json_is_read_back));
 }

@@ -226,6 +226,13 @@ static mnw_status put(mn_gguf_writer *w, mn_str name, const uint8_t *data, uint6
     return mn_gguf_put(w, data, (size_t)(rows * cols * 4), err);
 }
 
+/* In bytes of the checkpoint, as layers go by. */
+static mnw_status progress(const job *j, uint64_t layer, mn_err *err)
+{
+    const uint64_t total = j->model_file.bytes.n;
+    return mn_progress(j->ctx, err, "convert", layer < j->m.L ? total / j->m.L * layer : total, total);
+}
+
 static mnw_status each_tensor(job *j, tensor_fn *fn, mn_err *err)
 {
     const checkpoint *m = &j->m;
@@ -244,7 +251,7 @@ static mnw_status each_tensor(job *j, tensor_fn *fn, mn_err *err)
     };
     MN_TRY(fn(w, mn_str_of("token_embd.weight"), m->tok_emb, m->V, D, err));
     for (uint64_t l = 0; l < m->L; l++) {
-        if (fn == put) MN_TRY(mn_progress(j->ctx, err, "convert", l, m->L));
+        if (fn == put) MN_TRY(progress(j, l, err));
         for (size_t i = 0; i < sizeof layer / sizeof *layer; i++) {
             char   text[64];
             mn_out o = { .buf = text, .cap = sizeof text };
@@ -278,7 +285,7 @@ static mnw_status convert(job *j, const char *model_path, const char *tokenizer_
     MN_TRY(mn_gguf_begin(&j->out, out_path, err));
     MN_TRY(each_tensor(j, put, err));
     MN_TRY(mn_gguf_finish(&j->out, err));
-    return mn_progress(j->ctx, err, "convert", j->m.L, j->m.L);
+    return progress(j, j->m.L, err);
 }
 
 mnw_status mnw_convert_llama2c(mnw_ctx *ctx, const char *model_path, const char *tokenizer_path,
