@@ -20,7 +20,7 @@ static const cli_opt OPTS[] = {
     CLI_ARGUMENT(AT(in), "IN", "Hugging Face folder, GGUF file or llama2.c checkpoint"),
     CLI_ARGUMENT(AT(out), "OUT", "GGUF file to write, or folder with --to hf"),
     CLI_VALUE(0, "type", CLI_WORD, AT(type), "TYPE", "type of the matrices [as they are]",
-              .words = "f32 f16 bf16"),
+              .words = "f32 f16 bf16 q8_0 q4x"),
     CLI_VALUE(0, "to", CLI_WORD, AT(to), "FORM", "gguf, or hf: a folder for transformers [gguf]",
               .words = "gguf hf"),
     CLI_VALUE(0, "tokenizer", CLI_STR, AT(tokenizer), "FILE", "of a llama2.c checkpoint"),

@@ -29,6 +29,8 @@ typedef enum mnw_type {
     MNW_TYPE_F32 = 1,
     MNW_TYPE_F16 = 2,
     MNW_TYPE_BF16 = 3,
+    MNW_TYPE_Q8_0 = 4,      // this and the next only in GGUF files
+    MNW_TYPE_Q4X = 5,       // minnow's own 4.25 bits
 } mnw_type;
 
 typedef struct mnw_convert_opts {

@@ -7,6 +7,7 @@
 
 #include "convert/job.h"
 #include "convert/tok_out.h"
+#include "format/native_dir.h"
 #include "format/safetensors.h"
 #include "text/json_slot.h"
 
@@ -141,6 +142,7 @@ static mnw_status convert(folder *f)
     MN_TRY(open_tokenizer(f));
 
     const mn_str name = name_of(j->in);
+    if (mn_job_has_native(j)) mn_gguf_align(&f->w, MN_NATIVE_ALIGNMENT);
     mn_gguf_set_str(&f->w, "general.architecture", mn_str_of(f->h.c.arch->name));
     if (name.n && name.p[0] != '.') mn_gguf_set_str(&f->w, "general.name", name);
     mn_gguf_set_u32(&f->w, "general.file_type", mn_job_file_type(j));

@@ -36,6 +36,12 @@ mnw_status mn_job_plan_to_hf(mn_job *j, const mn_hf_config *h, const mn_content 
 /* Declare the moves and stream them (job_gguf.c). */
 mnw_status mn_job_write_gguf(mn_job *j, mn_gguf_writer *w, mn_err *err);
 
+/* Give the move the type that was asked for, if the shape allows; else a warning. */
+mnw_status mn_job_retype(mn_job *j, mn_transfer *m, mn_err *err);
+
+/* Is there a tensor in a native type?  The file must be aligned to MN_NATIVE_ALIGNMENT then. */
+bool mn_job_has_native(const mn_job *j);
+
 /* general.file_type for the types of the result. */
 uint32_t mn_job_file_type(const mn_job *j);
 

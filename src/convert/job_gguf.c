@@ -2,9 +2,12 @@
  *
  * job_gguf.c - write a GGUF file from a list of moves; and from another GGUF file.
  */
-#include "base/native.h"
+#include <inttypes.h>
+
 #include "convert/job.h"
 #include "format/gguf.h"
+#include "format/limits.h"
+#include "format/native_dir.h"
 
 static mnw_status put(void *user, const void *p, size_t n, mn_err *err)
 {
@@ -24,6 +27,28 @@ mnw_status mn_job_write_gguf(mn_job *j, mn_gguf_writer *w, mn_err *err)
     for (size_t i = 0; i < j->n_moves && st == MNW_OK; i++) st = mn_mover_run(&m, &j->move[i], err);
     mn_mover_done(&m);
     return st == MNW_OK ? mn_gguf_finish(w, err) : st;
+}
+
+bool mn_job_has_native(const mn_job *j)
+{
+    for (size_t i = 0; i < j->n_moves; i++) {
+        if (j->move[i].to.type->native) return true;
+    }
+    return false;
+}
+
+/* A tensor whose shape does not suit keeps its type. */
+mnw_status mn_job_retype(mn_job *j, mn_transfer *m, mn_err *err)
+{
+    const mn_tensor *t = m->from;
+    if (!j->type) return MNW_OK;
+    if (mn_transfer_fits(t, j->type)) {
+        m->to.type = j->type;
+        return MNW_OK;
+    }
+    return mn_warn(j->ctx, MNW_WARNING_TYPE_FALLBACK, err,
+                   "%.*s: stays %s, its rows of %" PRIu64 " values do not suit %s", MN_STR(t->name),
+                   t->type->name, t->dim[0], j->type->name);
 }
 
 /* Numbers that other programs show: of the first matrix in a layer, which names the rest. */
@@ -55,24 +80,29 @@ static mnw_status plan(mn_job *j, const mn_content *c, mn_err *err)
         mn_transfer     *m = &j->move[j->n_moves++];
         *m = (mn_transfer){ .from = t, .to = *t };
         const bool number = t->type->id != MN_I8 && t->type->id != MN_I32;
-        if (j->type && t->n_dims > 1 && number) m->to.type = j->type;
+        if (t->n_dims > 1 && number) MN_TRY(mn_job_retype(j, m, err));
     }
     return MNW_OK;
 }
 
 /* Items as they are, but for what the types change. */
-static void copy_items(const mn_job *j, const mn_content *c, mn_gguf_writer *w)
+static mnw_status copy_items(const mn_job *j, const mn_content *c, mn_gguf_writer *w, mn_err *err)
 {
-    const mn_meta_item *alignment = mn_meta_find(c, "general.alignment");
-    if (alignment) mn_gguf_copy(w, alignment);
+    const mn_meta_item *item = mn_meta_find(c, "general.alignment");
+    const bool          native = mn_job_has_native(j);
+    uint64_t            alignment;
+    MN_TRY(mn_meta_u64(c, "general.alignment", MN_MAX_FILE_ALIGNMENT, MN_GGUF_ALIGNMENT, &alignment, err));
+    if (native && alignment < MN_NATIVE_ALIGNMENT) alignment = MN_NATIVE_ALIGNMENT;
+    if (item || native) mn_gguf_align(w, (uint32_t)alignment);
     for (size_t i = 0; i < c->n_items; i++) {
         const mn_meta_item *m = &c->item[i];
-        if (m == alignment) continue;
+        if (m == item) continue;
         if (j->type && mn_str_is(m->key, "general.file_type")) continue;
         if (j->type && mn_str_is(m->key, "general.quantization_version")) continue;
         mn_gguf_copy(w, m);
     }
     if (j->type) mn_gguf_set_u32(w, "general.file_type", mn_job_file_type(j));
+    return MNW_OK;
 }
 
 mnw_status mn_job_gguf_to_gguf(mn_job *j, mn_err *err)
@@ -84,10 +114,8 @@ mnw_status mn_job_gguf_to_gguf(mn_job *j, mn_err *err)
     mn_gguf_init(&w, &j->ctx->mem);
     mnw_status st = mn_gguf_read(file.bytes, &j->mem, &c, err);
     if (st == MNW_OK) st = plan(j, &c, err);
-    if (st == MNW_OK) {
-        copy_items(j, &c, &w);
-        st = mn_job_write_gguf(j, &w, err);
-    }
+    if (st == MNW_OK) st = copy_items(j, &c, &w, err);
+    if (st == MNW_OK) st = mn_job_write_gguf(j, &w, err);
     mn_gguf_done(&w);
     mn_os_unmap(&file);
     return st;

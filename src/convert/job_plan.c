@@ -37,13 +37,6 @@ static mn_move move_of(const planner *p, mn_hf_rows rows)
     return p->to_gguf ? MN_MOVE_TO_PAIRS : MN_MOVE_TO_HALVES;
 }
 
-/* In a file for both kinds of readers: vectors as f32. */
-static const mn_dtype *type_in_gguf(const planner *p, const mn_tensor *t)
-{
-    if (t->dim[1] == 1) return mn_dtype_from_id(MN_F32);
-    return p->j->type ? p->j->type : t->type;
-}
-
 static mnw_status add(planner *p, const char *pattern, uint32_t layer, need n, uint64_t rows,
                       uint64_t cols)
 {
@@ -70,7 +63,8 @@ static mnw_status add(planner *p, const char *pattern, uint32_t layer, need n, u
     *m = (mn_transfer){ .from = t, .to = *t, .move = move_of(p, name->rows) };
     m->to.name = p->to_gguf ? gguf : hf;
     m->heads = name->rows == MN_HF_ROWS_Q ? p->h->c.H : p->h->c.K;
-    if (p->to_gguf) m->to.type = type_in_gguf(p, t);
+    if (p->to_gguf && t->dim[1] == 1) m->to.type = mn_dtype_from_id(MN_F32);   // for all readers
+    else if (p->to_gguf) MN_TRY(mn_job_retype(p->j, m, p->err));
     MN_FAIL_IF(p->to_gguf && !mn_transfer_possible(t->type, m->to.type), p->err, MNW_E_UNSUPPORTED,
                "%.*s: type %s does not become %s", MN_STR(t->name), t->type->name, m->to.type->name);
     return MNW_OK;

@@ -10,7 +10,7 @@
 #include "base/cursor.h"
 #include "base/native.h"
 #include "kernel/kernels.h"
-#include "kernel/q4x.h"
+#include "kernel/quantize.h"
 
 enum {
     BUFFER = 4 << 20,         // bytes of results put at once
@@ -39,7 +39,14 @@ static shape shape_of(const mn_transfer *t)
 
 bool mn_transfer_possible(const mn_dtype *from, const mn_dtype *to)
 {
-    return from == to || (is_float(to->id) && from->id != MN_I8 && from->id != MN_I32);
+    const bool numbers = from->id != MN_I8 && from->id != MN_I32;
+    return from == to || (numbers && (to->native || mn_can_quantize(to->id)));
+}
+
+bool mn_transfer_fits(const mn_tensor *t, const mn_dtype *to)
+{
+    if (!to->native) return t->dim[0] % to->block == 0;
+    return t->dim[0] <= MN_QX_MAX_COLS && t->dim[2] == 1 && t->dim[3] == 1;
 }
 
 uint64_t mn_transfer_bytes(const mn_transfer *t)
@@ -115,10 +122,26 @@ static void load(const mn_transfer *t, shape s, uint64_t r, uint64_t c, size_t n
     }
 }
 
-/* Values in one of the three floating types, little-endian. */
+static mnw_status not_finite(const mn_transfer *t, mn_err *err)
+{
+    MN_FAIL(err, MNW_E_FORMAT, "%.*s: a value is not finite, which %s cannot hold", MN_STR(t->from->name),
+            t->to.type->name);
+}
+
+static size_t bytes_of(const mn_dtype *type, size_t values)
+{
+    return values / type->block * type->block_bytes;
+}
+
+/* Values in a type of GGUF files, little-endian. */
 static mnw_status store(const mn_transfer *t, const float *x, size_t n, uint8_t *out, mn_err *err)
 {
     const mn_dtype_id id = t->to.type->id;
+    if (!is_float(id)) {
+        mn_qx_error lost = { 0 };
+        mn_quantize(out, id, x, n, NULL, &lost);
+        return isnan(lost.error) ? not_finite(t, err) : MNW_OK;
+    }
     for (size_t i = 0; i < n; i++) {
         if (id == MN_F32) {
             uint32_t u;
@@ -140,7 +163,6 @@ static mnw_status store(const mn_transfer *t, const float *x, size_t n, uint8_t 
 static mnw_status convert(mn_mover *m, const mn_transfer *t, mn_err *err)
 {
     const shape  s = shape_of(t);
-    const size_t size = t->to.type->block_bytes;
     const bool   same = t->from->type == t->to.type && t->move < MN_MOVE_ADD_ONE;
     size_t       used = 0;
     uint64_t     clean = 0;   // bytes of the source that were given back
@@ -149,7 +171,8 @@ static mnw_status convert(mn_mover *m, const mn_transfer *t, mn_err *err)
         size_t         n;
         for (uint64_t c = 0; c < s.cols; c += n) {
             n = s.cols - c < PIECE ? (size_t)(s.cols - c) : PIECE;
-            if (used + n * size > BUFFER) {
+            const size_t bytes = bytes_of(t->to.type, n);
+            if (used + bytes > BUFFER) {
                 MN_TRY(put(m, m->buf, used, err));
                 used = 0;
                 const uint64_t read = t->from->bytes / s.rows * r;
@@ -159,12 +182,12 @@ static mnw_status convert(mn_mover *m, const mn_transfer *t, mn_err *err)
                 }
             }
             if (same) {
-                memcpy(m->buf + used, t->from->data + (from * s.cols + c) * size, n * size);
+                memcpy(m->buf + used, t->from->data + bytes_of(t->from->type, from * s.cols + c), bytes);
             } else {
                 load(t, s, from, c, n, m->values);
                 MN_TRY(store(t, m->values, n, m->buf + used, err));
             }
-            used += n * size;
+            used += bytes;
         }
     }
     MN_TRY(put(m, m->buf, used, err));
@@ -172,9 +195,63 @@ static mnw_status convert(mn_mover *m, const mn_transfer *t, mn_err *err)
     return MNW_OK;
 }
 
+/* What the threads need to make a native tensor. */
+typedef struct native_job {
+    const mn_transfer *t;
+    shape              s;
+    uint8_t           *out;
+    float             *rows;   // [threads, 16, cols]
+    mn_qx_error       *lost;   // [threads]
+} native_job;
+
+static void make_panels(void *user, mn_team *team)
+{
+    const native_job *j = user;
+    float            *rows = j->rows + team->id * MN_QX_ROWS * j->s.cols;
+    size_t            begin, end;
+    mn_split(mn_qx_panels(j->s.rows), 1, team, &begin, &end);
+    for (size_t p = begin; p < end; p++) {
+        for (size_t i = 0; i < MN_QX_ROWS && MN_QX_ROWS * p + i < j->s.rows; i++) {
+            load(j->t, j->s, source_row(j->t, j->s.rows, MN_QX_ROWS * p + i), 0, j->s.cols,
+                 rows + i * j->s.cols);
+        }
+        (j->t->to.type->id == MN_Q4X ? mn_q4x_quantize : mn_q8x_quantize)(
+            j->out, j->s.rows, j->s.cols, p, rows, j->s.cols, NULL, &j->lost[team->id]);
+    }
+}
+
+static mnw_status make_native(mn_mover *m, const mn_transfer *t, mn_err *err)
+{
+    mn_mem        *mem = &m->ctx->mem;
+    const uint64_t bytes = mn_transfer_bytes(t);
+    const size_t   threads = m->ctx->threads;
+    native_job     j = { .t = t, .s = shape_of(t), .out = mn_alloc_zero(mem, 1, (size_t)bytes) };
+    j.rows = mn_alloc(mem, threads * MN_QX_ROWS * (size_t)j.s.cols * sizeof *j.rows);
+    j.lost = mn_alloc_zero(mem, threads, sizeof *j.lost);
+    mnw_status st = MNW_OK;
+    if (!j.out || !j.rows || !j.lost) {
+        st = mn_err_set(err, MNW_E_NOMEM, "%.*s: %" PRIu64 " bytes", MN_STR(t->from->name), bytes);
+    } else {
+        mn_pool_run(m->ctx->pool, make_panels, &j);
+        for (size_t i = 0; i < threads && st == MNW_OK; i++) {
+            if (isnan(j.lost[i].error)) st = not_finite(t, err);
+        }
+        mn_os_dont_need(t->from->data, (size_t)t->from->bytes);
+    }
+    for (uint64_t at = 0, n; at < bytes && st == MNW_OK; at += n) {
+        n = bytes - at < BUFFER ? bytes - at : BUFFER;
+        st = put(m, j.out + at, (size_t)n, err);
+    }
+    mn_free(mem, j.lost);
+    mn_free(mem, j.rows);
+    mn_free(mem, j.out);
+    return st;
+}
+
 mnw_status mn_mover_run(mn_mover *m, const mn_transfer *t, mn_err *err)
 {
     if (t->move == MN_MOVE_PLAIN && t->from->type == t->to.type) return copy(m, t, err);
+    if (t->to.type->native) return make_native(m, t, err);
     return convert(m, t, err);
 }
 

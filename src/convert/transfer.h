@@ -41,6 +41,9 @@ typedef struct mn_mover {
 /* Can values of one type become values of the other here? */
 bool mn_transfer_possible(const mn_dtype *from, const mn_dtype *to);
 
+/* Can a tensor of this shape be stored in this type: rows of whole blocks, matrices for native ones? */
+bool mn_transfer_fits(const mn_tensor *t, const mn_dtype *to);
+
 /* Does every value of a tensor survive being stored as `id`, a floating type, after the move? */
 bool mn_transfer_exact(const mn_transfer *t, mn_dtype_id id);
 
@@ -51,9 +54,10 @@ void       mn_mover_done(mn_mover *m);
 /* Bytes that the transfer will put. */
 uint64_t mn_transfer_bytes(const mn_transfer *t);
 
-/* Move one tensor.
+/* Move one tensor.  A native one is made whole in memory, on all threads of the context.
  *
- * Errors: MNW_E_UNSUPPORTED for a value that f16 cannot hold; MNW_E_CANCELLED; what `put` says. */
+ * Errors: MNW_E_UNSUPPORTED for a value that f16 cannot hold; MNW_E_FORMAT for one that is not finite where
+ *         the new type has none such; MNW_E_NOMEM; MNW_E_CANCELLED; what `put` says. */
 mnw_status mn_mover_run(mn_mover *m, const mn_transfer *t, mn_err *err);
 
 #endif

@@ -12,6 +12,7 @@
 #include "convert/tok_out.h"
 #include "convert/transfer.h"
 #include "format/gguf.h"
+#include "kernel/quantize.h"
 
 static mnw_ctx *ctx;
 
@@ -123,7 +124,7 @@ TEST(what_changes_the_arithmetic_is_refused_by_name)
 
 /* Where a transfer puts its bytes. */
 typedef struct sink {
-    uint8_t p[4096];
+    uint8_t p[8192];
     size_t  n;
 } sink;
 
@@ -149,7 +150,7 @@ static mnw_status move(const mn_tensor *from, mn_dtype_id id, mn_move how, uint3
 {
     mn_mover    m;
     mn_transfer t = { .from = from, .to = *from, .move = how, .heads = heads };
-    t.to.type = mn_dtype_from_id(id);
+    t.to.type = mn_dtype_of(id);
     out->n = 0;
     mn_err_clear(err);
     OK(mn_mover_init(&m, ctx, put, out, err));
@@ -206,6 +207,77 @@ TEST(exactness_is_seen)
     NO(mn_transfer_exact(&u, MN_BF16));
     YES(mn_transfer_exact(&u, MN_F16));
     YES(mn_transfer_exact(&u, MN_F32));
+}
+
+TEST(quantised_types_are_those_of_the_quantisers)
+{
+    enum { ROWS = 18, COLS = 64 };
+    float            w[ROWS * COLS];
+    uint8_t          expected[8192];
+    static sink      out;
+    mn_err           err = { 0 };
+    uint64_t         bytes;
+    for (size_t i = 0; i < LEN(w); i++) w[i] = (float)((i * 7919) % 1001) / 500.0f - 1.0f;
+    const mn_tensor t = tensor(w, MN_F32, ROWS, COLS);
+    OK(move(&t, MN_Q8_0, MN_MOVE_PLAIN, 1, &out, &err));
+    mn_quantize(expected, MN_Q8_0, w, LEN(w), NULL, NULL);
+    EQ(out.n, LEN(w) / 32 * 34);
+    EQ_MEM(out.p, expected, out.n);
+
+    OK(move(&t, MN_Q4X, MN_MOVE_PLAIN, 1, &out, &err));
+    YES(mn_q4x_bytes(ROWS, COLS, &bytes));
+    EQ(out.n, bytes);
+    memset(expected, 0, sizeof expected);
+    for (size_t p = 0; p < mn_qx_panels(ROWS); p++)
+        mn_q4x_quantize(expected, ROWS, COLS, p, w + 16 * COLS * p, COLS, NULL, NULL);
+    EQ_MEM(out.p, expected, out.n);
+
+    /* And back: what a row says is what it becomes. */
+    mn_tensor x = t;
+    float     row[COLS];
+    static sink back;
+    x.type = mn_dtype_of(MN_Q4X);
+    x.data = expected;
+    x.bytes = bytes;
+    static sink f32;
+    OK(move(&x, MN_BF16, MN_MOVE_PLAIN, 1, &back, &err));
+    OK(move(&t, MN_BF16, MN_MOVE_PLAIN, 1, &f32, &err));
+    EQ(back.n, f32.n);
+    mn_q4x_row(row, expected, ROWS, COLS, 17);
+    const uint16_t h = mn_f32_to_bf16(row[5]);
+    EQ(back.p[2 * (17 * COLS + 5)], h & 255);
+
+    w[40] = NAN;
+    EQ(move(&t, MN_Q8_0, MN_MOVE_PLAIN, 1, &out, &err), MNW_E_FORMAT);
+    HAS(err.text, "w: a value is not finite, which q8_0 cannot hold");
+    EQ(move(&t, MN_Q4X, MN_MOVE_PLAIN, 1, &out, &err), MNW_E_FORMAT);
+    HAS(err.text, "which q4x cannot hold");
+}
+
+static void count_fallbacks(void *user, mnw_warning w, const char *text)
+{
+    YES(w == MNW_WARNING_TYPE_FALLBACK && strstr(text, "rows of 16 values do not suit q8_0"));
+    ++*(int *)user;
+}
+
+TEST(rows_that_are_no_whole_blocks_keep_their_type)
+{
+    const mnw_convert_opts o = { .size = sizeof o, .type = MNW_TYPE_Q8_0 };
+    for (int strict = 0; strict <= 1; strict++) {
+        int                warnings = 0;
+        mnw_ctx           *c;
+        const mnw_ctx_opts co = { .size = sizeof co, .threads = 1, .warn = count_fallbacks,
+                                  .warn_user = &warnings, .strict = strict };
+        OK(mnw_ctx_open(&co, &c));
+        const mnw_status st = mnw_convert(c, TEST_DIR "/golden/hf/qwen3", tmp_path("q.gguf"), &o);
+        EQ(st, strict ? MNW_E_STRICT : MNW_OK);
+        EQ(warnings, strict ? 1 : 6);
+        EQ(tmp_files(1), !strict);
+        mnw_ctx_close(c);
+    }
+    const mnw_convert_opts folder = { .size = sizeof folder, .type = MNW_TYPE_Q8_0, .to = MNW_FORM_HF };
+    EQ(mnw_convert(ctx, TEST_DIR "/golden/tiny/qwen3.gguf", tmp_path("f"), &folder), MNW_E_ARG);
+    HAS(mnw_ctx_error(ctx), "a folder holds f32, f16 or bf16");
 }
 
 /* A vocabulary in the way of SentencePiece: marked spaces, bytes where nothing else fits. */
@@ -416,6 +488,8 @@ int main(void)
         T(a_configuration_has_defaults), T(a_configuration_is_read_in_its_older_and_newer_form),
         T(what_changes_the_arithmetic_is_refused_by_name), T(rows_in_pairs_lie_together_and_go_back),
         T(a_value_that_f16_cannot_hold_is_refused), T(exactness_is_seen),
+        T(quantised_types_are_those_of_the_quantisers),
+        T(rows_that_are_no_whole_blocks_keep_their_type),
         T(merges_become_scores_and_scores_merges), T(an_order_of_merges_that_no_scores_give_is_refused),
         T(a_cancelled_conversion_leaves_nothing), T(each_allocation_of_a_conversion_may_fail),
         T(bad_arguments_are_refused));
