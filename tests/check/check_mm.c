@@ -96,21 +96,22 @@ static bool check_shape(mn_check *c, const mn_dtype *t, size_t rows, size_t cols
 static void bench(mn_check *c, const mn_dtype *t)
 {
     enum { ROWS = 1024, COLS = 1536, T = 96 };
+    const char *unit = t->block == 1 ? "op" : "i8";
     mn_check_case(c, "bench");
     const uint8_t *w = weights(c, t, ROWS * COLS);
     const mn_acts  x = activations(c, COLS, T, false);
     float         *y = mn_check_out(c, T * ROWS * sizeof *y);
     MN_BENCH(c, "T=1", ROWS * COLS / t->block * t->block_bytes, "B",
              mn_kernels_matmul(k, t->id)->gemv(y, ROWS, w, &x, ROWS, COLS, 1));
-    MN_BENCH(c, "T=8", 2.0 * ROWS * COLS * 8, "op",
+    MN_BENCH(c, "T=8", 2.0 * ROWS * COLS * 8, unit,
              mn_kernels_matmul(k, t->id)->gemm(y, ROWS, w, &x, ROWS, COLS, 8));
-    MN_BENCH(c, "T=96", 2.0 * ROWS * COLS * T, "op",
+    MN_BENCH(c, "T=96", 2.0 * ROWS * COLS * T, unit,
              mn_kernels_matmul(k, t->id)->gemm(y, ROWS, w, &x, ROWS, COLS, T));
     if (t->block == 1) return;
     const mn_acts two = activations(c, COLS, T, true);
     MN_BENCH(c, "T=1 exact", ROWS * COLS / t->block * t->block_bytes, "B",
              mn_kernels_matmul(k, t->id)->gemv(y, ROWS, w, &two, ROWS, COLS, 1));
-    MN_BENCH(c, "T=96 exact", 2.0 * ROWS * COLS * T, "op",
+    MN_BENCH(c, "T=96 exact", 4.0 * ROWS * COLS * T, unit,
              mn_kernels_matmul(k, t->id)->gemm(y, ROWS, w, &two, ROWS, COLS, T));
 }
 

@@ -93,28 +93,30 @@ static bool one(mn_check *c, kind q, size_t rows, size_t cols, size_t T, bool ex
     return true;
 }
 
-/* A panel's bytes, so that the rate is that of reading weights. */
-static void bench(mn_check *c, kind q)
+/* Up to WIDE tokens with a matrix larger than caches, where reading it is the limit; more with a small one.
+ * Operations are counted in both planes. */
+static void bench(mn_check *c, kind q, size_t rows, size_t from, size_t to)
 {
-    enum { ROWS = 5120, COLS = 896, T = 512 };
-    static const size_t widths[] = { 1, 2, 4, 8, 16, 32, 128, T };
+    enum { COLS = 896 };
+    static const size_t widths[] = { 1, 2, 4, 8, 16, 32, 128, 512 };
     for (int exact = 0; exact < 2; exact++) {
         mn_check_case(c, "bench");
-        const mn_xtensor w = tensor(c, q, ROWS, COLS, false);
-        const mn_xacts   x = activations(c, COLS, T, exact);
+        const mn_xtensor w = tensor(c, q, rows, COLS, false);
+        const mn_xacts   x = activations(c, COLS, to, exact);
         void            *scratch = mn_check_out(c, mn_xmm_scratch(COLS));
-        float           *y = mn_check_out(c, T * ROWS * sizeof *y);
+        float           *y = mn_check_out(c, to * rows * sizeof *y);
         uint64_t         bytes = 0;
-        if (!(q == Q4X ? mn_q4x_bytes : mn_q8x_bytes)(ROWS, COLS, &bytes)) return;
+        if (!(q == Q4X ? mn_q4x_bytes : mn_q8x_bytes)(rows, COLS, &bytes)) return;
         for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
             const size_t n = widths[i];
+            if (n < from || n > to) continue;
             char         label[32];
             snprintf(label, sizeof label, "%s T=%zu", exact ? "exact" : "fast", n);
-            const double amount = n == 1 ? (double)bytes : 2.0 * ROWS * COLS * (double)n;
-            MN_BENCH(c, label, amount, n == 1 ? "B" : "op",
+            const double amount = n == 1 ? (double)bytes : 2.0 * (double)(rows * COLS * n * x.planes);
+            MN_BENCH(c, label, amount, n == 1 ? "B" : "i8",
                      (n == 1   ? family(k, q)->gemv
                       : n < 33 ? family(k, q)->small
-                               : family(k, q)->gemm)(y, ROWS, &w, 0, ROWS, &x, n, scratch));
+                               : family(k, q)->gemm)(y, rows, &w, 0, rows, &x, n, scratch));
         }
     }
 }
@@ -138,7 +140,10 @@ static void check_kind(mn_check *c, kind q)
         }
     }
     if (!one(c, q, 16, 8192, 2, true, true)) return;
-    bench(c, q);
+    if (c->bench) {
+        bench(c, q, 65536, 1, 32);
+        bench(c, q, 5120, 128, 512);
+    }
 }
 
 void check_mm_q4x(mn_check *c)

@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "callee.h"
+
 enum { CANARY = 0xa5, CANARY_BYTES = 256 };
 
 void mn_check_case(mn_check *c, const char *fmt, ...)
@@ -130,6 +132,8 @@ static void digest(mn_check *c, uint64_t word)
 
 static bool canaries(mn_check *c)
 {
+    const char *spoilt = mn_callee_complaint();
+    if (spoilt) return differs(c, "did not preserve %s", spoilt);
     for (unsigned i = 0; i < c->used; i++)
         for (int k = 1; k <= CANARY_BYTES; k++)
             if (c->buffer[i].at[-k] != CANARY)
@@ -193,16 +197,18 @@ static double seconds(void)
 bool mn_bench_more(mn_bench *b, double *ns)
 {
     enum { BATCHES = 15 };   // of at least a millisecond each, after the size is found
+    const double enough = 0.5;   // seconds
 
     const double now = seconds(), took = now - b->start;
     if (b->rounds == 0) {
         b->rounds = 1;
+        b->first = now;
     } else if (b->batch == 0 && took < 1e-3) {
         b->rounds *= 2;
     } else {
         const double each = took / (double)b->rounds * 1e9;
         if (b->batch == 0 || each < *ns) *ns = each;
-        if (++b->batch > BATCHES) return false;
+        if (++b->batch > BATCHES || now - b->first > enough) return false;
     }
     b->start = seconds();
     return true;
@@ -211,8 +217,11 @@ bool mn_bench_more(mn_bench *b, double *ns)
 void mn_bench_show(mn_check *c, const char *label, double amount, const char *unit,
                    const double ns[2])
 {
-    const bool bytes = strcmp(unit, "B") == 0;
-    printf("%-8s%-12s bench    %-28s %10.0f ns %8.2f %-5s %6.1fx scalar\n", c->tier, c->slot, label,
-           ns[1], amount / ns[1], bytes ? "GB/s" : "GOP/s", ns[0] / ns[1]);
+    const bool   bytes = strcmp(unit, "B") == 0, int8 = strcmp(unit, "i8") == 0;
+    const double rate = amount / ns[1], limit = bytes ? c->read : int8 ? c->int8 : 0;
+    printf("%-8s%-12s bench    %-28s %10.0f ns %8.2f %-5s %7.2f %s/cycle", c->tier, c->slot, label, ns[1], rate,
+           bytes ? "GB/s" : "GOP/s", c->clock > 0 ? rate / c->clock : 0, bytes ? "B" : "op");
+    if (limit > 0) printf(" %4.0f%% of %s", 100 * rate / limit, bytes ? "read" : "peak");
+    printf(" %6.1fx scalar\n", ns[0] / ns[1]);
     fflush(stdout);
 }

@@ -49,9 +49,11 @@ typedef struct mn_check_buffer {
 } mn_check_buffer;
 
 typedef struct mn_check {
-    const mn_kernels *ref, *isa;   // scalar, and the tier on trial
+    const mn_kernels *ref, *isa;   // scalar, and the tier on trial, its calls guarded
+    const mn_kernels *bare;        // the same without the guard
     const char       *tier, *slot;
     bool              bench, failed;
+    double            clock, read, int8;   // a bench's limits: cycles, bytes, operations in a nanosecond
     uint64_t          seed;
     unsigned          cases;
     uint64_t          digest;      // of all expected results: equal on every machine
@@ -80,13 +82,13 @@ bool mn_check_i8(mn_check *c, const int8_t *got, const int8_t *want, size_t n);
 bool mn_check_size(mn_check *c, size_t got, size_t want);
 
 /* Time `call`, an expression in which `k` is the table, on both tables.
- * amount: what one call moves or computes; unit: "B" or "op". */
+ * amount: what one call moves or computes; unit: "B", "op", or "i8" for operations on int8. */
 #define MN_BENCH(c, label, amount, unit, call)                                                     \
     do {                                                                                           \
         if ((c)->bench) {                                                                          \
             double ns_[2] = { 0, 0 };                                                              \
             for (int i_ = 0; i_ < 2; i_++) {                                                       \
-                const mn_kernels *k = i_ ? (c)->isa : (c)->ref;                                    \
+                const mn_kernels *k = i_ ? (c)->bare : (c)->ref;                                    \
                 for (mn_bench b_ = { 0 }; mn_bench_more(&b_, &ns_[i_]);)                           \
                     for (uint64_t r_ = 0; r_ < b_.rounds; r_++) { call; }                          \
             }                                                                                      \
@@ -104,7 +106,7 @@ void mn_check_tiles(mn_kernels *k);
 typedef struct mn_bench {
     uint64_t rounds;    // calls in this batch
     int      batch;
-    double   start;
+    double   start, first;
 } mn_bench;
 
 /* Begin the next batch, or return false with the nanoseconds a call took in the best one. */

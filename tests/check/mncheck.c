@@ -5,7 +5,11 @@
  *     mncheck [--tier NAME] [--slot GLOB] [--seed N] [--bench]
  *
  * Goes through the tiers from low to high and checks each slot whose version differs from the tier
- * before.  Exit: 0 all equal, 1 something differs, 2 misuse.  A crash prints what was being run.
+ * before.  Calls pass through callee.h, which looks at the registers a callee must preserve.  --bench also
+ * times each slot and measures, in the same run, what one thread can read and multiply: rates are shown per
+ * cycle and as a share of that.
+ *
+ * Exit: 0 all equal, 1 something differs, 2 misuse.  A crash prints what was being run.
  * The digest of a slot's expected results depends on the seed alone: it is the same in every tier and on
  * every processor.  "--tier scalar" compares scalar with itself, for the digests of all slots.
  */
@@ -18,7 +22,9 @@
 #include <unistd.h>
 
 #include "base/cpu.h"
+#include "callee.h"
 #include "harness.h"
+#include "machine.h"
 
 /* kernels.def is the list of checks: a slot without one does not link. */
 static const struct slot {
@@ -126,7 +132,17 @@ int main(int argc, char **argv)
     signal(SIGILL, crashed);
     printf("seed 0x%" PRIx64 ", cpu %s\n", seed, mn_cpu_name(cpu));
 
-    mn_kernels scalar, before, now;
+    if (!mn_callee_works()) {
+        fputs("mncheck: the guard does not see spoilt registers\n", stderr);
+        return 70;
+    }
+    if (CHECK.bench) {
+        CHECK.clock = mn_machine_clock();
+        CHECK.read = mn_machine_read();
+        printf("one thread: %.2f cycles a nanosecond, reads %.1f GB/s\n", CHECK.clock, CHECK.read);
+    }
+
+    mn_kernels scalar, before, now, guarded;
     mn_kernels_init(&scalar, 0);
     before = scalar;
     bool good = true;
@@ -136,8 +152,14 @@ int main(int argc, char **argv)
         mn_kernels_init(&now, cpu & mask);
         if (t->emulate) t->emulate(&now);
         CHECK.ref = &scalar;
-        CHECK.isa = &now;
+        mn_callee_table(&guarded, &now);
+        CHECK.isa = &guarded;
+        CHECK.bare = &now;
         CHECK.tier = t->name;
+        if (CHECK.bench && (!asked || asked == t)) {
+            CHECK.int8 = mn_machine_int8(t->name);
+            if (CHECK.int8 > 0) printf("%-8s%-12s peak     %.0f GOP/s\n", t->name, "int8", CHECK.int8);
+        }
         for (const struct slot *s = SLOTS; s < SLOTS + sizeof SLOTS / sizeof *SLOTS; s++) {
             const bool same = memcmp((char *)&now + s->at, (char *)&before + s->at, s->size) == 0;
             if ((asked && asked != t) || (same && !(asked && t == TIERS)) || fnmatch(glob, s->name, 0) != 0)

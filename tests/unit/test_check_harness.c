@@ -9,7 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../check/harness.c"   // on trial itself, so not part of a library
+#include "../check/callee.c"   // on trial themselves, so not part of a library
+#include "../check/harness.c"
 
 static mn_check fresh(void)
 {
@@ -26,6 +27,12 @@ TEST(one_bit_of_difference_is_a_failure)
     got[8] = nextafterf(got[8], 10.0f);
     NO(mn_check_f32(&c, got, want, 9));
     YES(c.failed);
+}
+
+TEST(a_kernel_that_spoils_registers_and_rounding_is_noticed)
+{
+    YES(mn_callee_works());
+    YES(mn_callee_complaint() == NULL);
 }
 
 TEST(zeros_of_different_sign_differ_and_nans_do_not)
@@ -83,6 +90,7 @@ TEST(the_same_seed_draws_the_same_inputs)
 int main(void)
 {
     return RUN(T(one_bit_of_difference_is_a_failure),
+               T(a_kernel_that_spoils_registers_and_rounding_is_noticed),
                T(zeros_of_different_sign_differ_and_nans_do_not),
                T(a_byte_before_the_output_is_noticed), T(a_byte_behind_any_buffer_is_forbidden),
                T(the_same_seed_draws_the_same_inputs));
