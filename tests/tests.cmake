@@ -31,6 +31,8 @@ if(PCRE2_FOUND)
   target_compile_definitions(test_pretok_pcre2 PRIVATE HAVE_PCRE2)
 endif()
 
+target_link_libraries(test_text_in PRIVATE minnow_data)
+
 if(TARGET minnow_eval)
   foreach(name test_eval_laws test_eval_task test_eval_faults)
     target_link_libraries(${name} PRIVATE minnow_eval PkgConfig::JANSSON)

@@ -10,7 +10,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FLOOR = {"base": 0, "format": 1, "text": 1, "kernel": 1, "model": 2, "backend": 3, "run": 4,
+FLOOR = {"base": 0, "format": 1, "text": 1, "kernel": 1, "model": 2, "backend": 3, "run": 4, "data": 4,
          "quant": 5, "convert": 5, "train": 5, "eval": 5, "serve": 5}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.M)
 

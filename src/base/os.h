@@ -72,6 +72,22 @@ void mn_os_error_text(int e, char *buf, size_t cap);
 bool mn_os_exists(const char *path);
 bool mn_os_is_dir(const char *path);
 
+struct mn_pages;
+
+/* A file below a folder. */
+typedef struct mn_os_file {
+    const char *path;
+    uint64_t    bytes;
+} mn_os_file;
+
+/* List the regular files below a folder in the order of their paths.  Empty ones, links, and files and folders
+ * whose name begins with a dot are left out.
+ *
+ * Owns:   paths and *list are in `pages`.
+ * Errors: MNW_E_NOENT, MNW_E_IO, MNW_E_NOMEM; MNW_E_LIMIT over MN_OS_FILES_MAX files. */
+enum { MN_OS_FILES_MAX = 1 << 20, MN_OS_DEPTH_MAX = 64 };
+mnw_status mn_os_list(const char *dir, struct mn_pages *pages, mn_os_file **list, size_t *n, mn_err *err);
+
 /* Seconds of a clock that never goes back. */
 double mn_os_seconds(void);
 /* Seconds since 1970. */

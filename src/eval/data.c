@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * data.c - everything in a file, whatever it is packed with.
- *
- * libarchive opens the packing where the build has it; only formats that test data comes in are asked
- * for, because others are recognised by guesses that plain text can satisfy.
  */
 #include "eval/data.h"
 
@@ -11,12 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/os.h"
-
-#ifdef MN_HAVE_LIBARCHIVE
-#include <archive.h>
-#include <archive_entry.h>
-#endif
+#include "data/packed.h"
 
 enum { CHUNK = 1 << 16, PATH_CAP = 4096 };
 
@@ -65,64 +57,21 @@ static mnw_status append(mn_data *d, size_t *cap, const void *p, size_t n, mn_er
     return MNW_OK;
 }
 
-#ifdef MN_HAVE_LIBARCHIVE
-static mnw_status read_members(mn_data *d, struct archive *a, mn_err *err)
+static mnw_status read_members(mn_data *d, mn_packed *u, mn_err *err)
 {
-    struct archive_entry *e;
-    int                   rc;
-    while ((rc = archive_read_next_header(a, &e)) == ARCHIVE_OK) {
-        const char *path = archive_entry_pathname(e);
-        const bool  raw = archive_format(a) == ARCHIVE_FORMAT_RAW;
-        if (archive_entry_filetype(e) != AE_IFREG) continue;
-        MN_TRY(add(d, raw || !path ? "" : path, err));
-        char    chunk[CHUNK];
-        size_t  cap = 0;
-        ssize_t got;
-        while ((got = archive_read_data(a, chunk, sizeof chunk)) > 0)
-            MN_TRY(append(d, &cap, chunk, (size_t)got, err));
-        MN_FAIL_IF(got < 0, err, MNW_E_FORMAT, "%s", archive_error_string(a));
+    const char *name;
+    for (;;) {
+        MN_TRY(mn_packed_next(u, &name, err));
+        if (!name) return MNW_OK;
+        MN_TRY(add(d, name, err));
+        char   chunk[CHUNK];
+        size_t cap = 0, got;
+        do {
+            MN_TRY(mn_packed_read(u, chunk, sizeof chunk, &got, err));
+            MN_TRY(append(d, &cap, chunk, got, err));
+        } while (got);
     }
-    MN_FAIL_IF(rc != ARCHIVE_EOF, err, MNW_E_FORMAT, "%s", archive_error_string(a));
-    return MNW_OK;
 }
-
-static mnw_status unpack(mn_data *d, mn_bytes file, mn_err *err)
-{
-    struct archive *a = archive_read_new();
-    MN_FAIL_IF(!a, err, MNW_E_NOMEM, "archive");
-    archive_read_support_filter_gzip(a);
-    archive_read_support_filter_bzip2(a);
-    archive_read_support_filter_xz(a);
-    archive_read_support_filter_zstd(a);
-    archive_read_support_format_tar(a);
-    archive_read_support_format_zip(a);
-    archive_read_support_format_raw(a);
-    mnw_status st = MNW_OK;
-    if (archive_read_open_memory(a, file.p, file.n) != ARCHIVE_OK)
-        st = mn_err_set(err, MNW_E_FORMAT, "%s", archive_error_string(a));
-    if (st == MNW_OK) st = read_members(d, a, err);
-    archive_read_free(a);
-    return st;
-}
-#else
-static mnw_status unpack(mn_data *d, mn_bytes file, mn_err *err)
-{
-    static const struct {
-        const char *what;
-        mn_str      magic;
-    } PACKED[] = { { "gzip", { "\x1f\x8b", 2 } }, { "bzip2", { "BZh", 3 } },
-                   { "xz", { "\xfd" "7zXZ", 5 } }, { "zstd", { "\x28\xb5\x2f\xfd", 4 } },
-                   { "zip", { "PK\3\4", 4 } } };
-    const mn_str text = { (const char *)file.p, file.n };
-    for (size_t i = 0; i < sizeof PACKED / sizeof *PACKED; i++) {
-        MN_FAIL_IF(mn_str_starts(text, PACKED[i].magic), err, MNW_E_UNSUPPORTED,
-                   "packed with %s, and this build has no libarchive", PACKED[i].what);
-    }
-    size_t cap = 0;
-    MN_TRY(add(d, "", err));
-    return append(d, &cap, file.p, file.n, err);
-}
-#endif
 
 static int by_name(const void *a, const void *b)
 {
@@ -136,10 +85,10 @@ mnw_status mn_data_open(mn_mem *mem, const char *dir, const char *file, mn_data 
     const int n = snprintf(path, sizeof path, "%s/%s", dir, file);
     MN_FAIL_IF(n < 0 || (size_t)n >= sizeof path, err, MNW_E_LIMIT, "%s: the path is over %d bytes",
                file, PATH_CAP);
-    mn_map_file map;
-    MN_TRY(mn_os_map(path, false, mem, &map, err));
-    const mnw_status st = unpack(d, map.bytes, err);
-    mn_os_unmap(&map);
+    mn_packed u;
+    MN_TRY(mn_packed_open(&u, mem, path, err));
+    const mnw_status st = read_members(d, &u, err);
+    mn_packed_done(&u);
     if (st != MNW_OK) {
         mn_err_prefix(err, "%s", path);
         return st;

@@ -1,6 +1,5 @@
 # The evaluator, a library of its own: an app does not link it.
 pkg_check_modules(JANSSON IMPORTED_TARGET jansson)
-pkg_check_modules(ARCHIVE IMPORTED_TARGET libarchive)   # reads compressed data, where it is
 if(JANSSON_FOUND)
   # Task definitions are data files; the library carries them as text.
   file(GLOB TASKS CONFIGURE_DEPENDS share/tasks/*.json)
@@ -13,11 +12,7 @@ if(JANSSON_FOUND)
   add_library(minnow_eval STATIC ${EVAL_SOURCES} ${TASKS_C})
   target_include_directories(minnow_eval PRIVATE src)
   target_compile_definitions(minnow_eval PRIVATE _GNU_SOURCE)
-  target_link_libraries(minnow_eval PUBLIC minnow PRIVATE PkgConfig::JANSSON m)
-  if(ARCHIVE_FOUND)
-    target_compile_definitions(minnow_eval PRIVATE MN_HAVE_LIBARCHIVE)
-    target_link_libraries(minnow_eval PRIVATE PkgConfig::ARCHIVE)
-  endif()
+  target_link_libraries(minnow_eval PUBLIC minnow PRIVATE minnow_data PkgConfig::JANSSON m)
   set_target_properties(minnow_eval PROPERTIES C_VISIBILITY_PRESET hidden
                         POSITION_INDEPENDENT_CODE ON)
 endif()

@@ -80,6 +80,13 @@ mnw_status mn_tokenizer_from_content(mnw_ctx *ctx, const mn_content *c, mnw_toke
 mnw_status mn_tokenizer_from_json(mnw_ctx *ctx, mn_bytes tokenizer, mn_bytes config,
                                   mnw_tokenizer **out, mn_err *err);
 
+/* A byte-level BPE tokenizer with some of another's pieces: id i is old[i] there, each at most once.  Merges are
+ * kept where all three pieces are.
+ *
+ * Errors: MNW_E_UNSUPPORTED for other kinds, MNW_E_ARG for a count it cannot have, MNW_E_NOMEM. */
+mnw_status mn_tokenizer_subset(const mnw_tokenizer *from, const uint32_t *old, uint32_t count,
+                               mnw_tokenizer **out, mn_err *err);
+
 /* Close a tokenizer of one of these.  NULL is allowed. */
 void mn_tokenizer_close(mnw_tokenizer *tok);
 
